@@ -1,0 +1,13 @@
+"""Passes. Importing this room registers every pass; a new pass file is found by itself."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from mcir.passes.base import ModulePass, Remark, register_pass, registered_passes
+
+for _module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+    importlib.import_module(f"{__name__}.{_module}")
+
+__all__ = ["ModulePass", "Remark", "register_pass", "registered_passes"]
