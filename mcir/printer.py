@@ -1,0 +1,194 @@
+"""Model to text: the round-trippable form. `parse_module(print_module(m)) == m`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from mcir.dump import dump_module  # the design note names it here
+from mcir.graph import SemanticGraph
+from mcir.module import MCModule
+from mcir.nodes import Comments, MCNode
+from mcir.ops import lookup
+from mcir.regions import Region
+from mcir.text import PLAIN_DIM, PLAIN_KEY, name_text, quote
+from mcir.types import MAX_ATTRIBUTE_DEPTH, Dim, Shape, Symbol, TensorType
+from mcir.values import MCValue
+
+__all__ = ["attribute_text", "dump_module", "key_text", "print_module", "print_node", "type_text"]
+
+LINE_WIDTH = 100  # a region's attributes that would pass it stand one per line
+_DECIMAL_LIMIT = 10**4000  # longer integers print in hexadecimal, which Python converts in linear time
+
+
+def print_module(module: MCModule) -> str:
+    """The text of `module`: graphs, then regions, a blank line between them."""
+    lines: list[str] = []
+    for graph in module.graphs:
+        _separate(lines)
+        _print_graph(graph, lines)
+    for region in module.regions:
+        _separate(lines)
+        _print_region(region, lines)
+    if module.comments and module.comments.inside:
+        _separate(lines)
+        lines += _comment_lines(module.comments.inside, "")
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def print_node(node: MCNode) -> str:
+    """The line of one node, without comments."""
+    parts = []
+    if node.outputs:
+        parts.append(", ".join(f"%{name_text(value.name)}" for value in node.outputs) + " =")
+    parts.append(node.op if _is_bare(node.op) else quote(node.op))
+    if not node.outputs or node.outputs[0].name != node.name:
+        parts.append(f"@{name_text(node.name)}")
+    if node.inputs:
+        parts.append(", ".join(f"%{name_text(value.name)}" for value in node.inputs))
+    if node.attrs:
+        parts.append(attribute_text(node.attrs))
+    if node.outputs:
+        parts.append(": " + ", ".join(_value_type(value) for value in node.outputs))
+    return " ".join(parts)
+
+
+def type_text(type_: TensorType) -> str:
+    """`tensor<128x64xfp16, shared>`; residency `global` is left out."""
+    return _type_text(type_.shape, type_.dtype, str(type_.residency))
+
+
+def attribute_text(value: Any, depth: int = 0) -> str:
+    """The text of an attribute value.
+
+    Floats print as the shortest text that reads back to the same double, and never as an integer.
+    Raises ValueError below MAX_ATTRIBUTE_DEPTH levels, TypeError for what is no attribute value.
+    """
+    if depth > MAX_ATTRIBUTE_DEPTH:
+        raise ValueError(f"attribute nested deeper than {MAX_ATTRIBUTE_DEPTH} levels")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(int(value)) if -_DECIMAL_LIMIT < value < _DECIMAL_LIMIT else hex(value)
+    if isinstance(value, float):
+        return "nan" if value != value else repr(float(value))
+    if isinstance(value, str):
+        return quote(str(value))
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join([attribute_text(item, depth + 1) for item in value])}]"
+    if isinstance(value, dict):
+        entries = [f"{key_text(key)} = {attribute_text(item, depth + 1)}" for key, item in value.items()]
+        return f"{{{', '.join(entries)}}}"
+    if isinstance(value, Symbol):
+        return f"@{name_text(value.name)}"
+    if isinstance(value, TensorType):
+        return type_text(value)
+    raise TypeError(f"{type(value).__name__} is no attribute value")
+
+
+def key_text(key: str) -> str:
+    """An attribute name: plain, or quoted where it must be."""
+    return key if PLAIN_KEY.fullmatch(key) else quote(key)
+
+
+def _is_bare(op: str) -> bool:
+    # A registered op prints bare; everything else is opaque and quoted.
+    return lookup(op) is not None
+
+
+def _value_type(value: MCValue) -> str:
+    return _type_text(tuple(value.shape), value.dtype, str(value.residency))
+
+
+@lru_cache(maxsize=4096)
+def _type_text(shape: Shape, dtype: str, residency: str) -> str:
+    dims = "".join(f"{_dim_text(dim)}x" for dim in shape)
+    return f"tensor<{dims}{dtype}{'' if residency == 'global' else ', ' + residency}>"
+
+
+def _dim_text(dim: Dim) -> str:
+    if dim is None:
+        return "?"
+    if isinstance(dim, int):
+        return str(int(dim))
+    return f"({dim})" if PLAIN_DIM.fullmatch(dim) else f"({quote(dim)})"
+
+
+def _separate(lines: list[str]) -> None:
+    if lines:
+        lines.append("")
+
+
+def _print_graph(graph: SemanticGraph, lines: list[str]) -> None:
+    comments = graph.comments or Comments()
+    lines += _comment_lines(comments.before, "")
+    head = f"graph @{name_text(graph.name)}({_params(graph.inputs)})"
+    lines.append(_with_after(_with_attributes(head, graph.attrs, "", " "), comments.after))
+    _print_nodes(graph.nodes, lines, "  ")
+    lines += _comment_lines(comments.inside, "  ")
+    outputs = ", ".join(f"%{name_text(value.name)}" for value in graph.outputs)
+    lines.append(f"  return {outputs}".rstrip())
+    lines.append(_with_after("}", comments.close))
+
+
+def _print_region(root: Region, lines: list[str]) -> None:
+    # An explicit stack: regions may nest as deep as memory allows.
+    stack: list[tuple[str, Iterator[Region], Comments]] = []
+    stack.append(_open_region(root, "", lines))
+    while stack:
+        indent, subregions, comments = stack[-1]
+        child = next(subregions, None)
+        if child is not None:
+            stack.append(_open_region(child, indent + "  ", lines))
+            continue
+        lines += _comment_lines(comments.inside, indent + "  ")
+        lines.append(_with_after(indent + "}", comments.close))
+        stack.pop()
+
+
+def _open_region(region: Region, indent: str, lines: list[str]) -> tuple[str, Iterator[Region], Comments]:
+    comments = region.comments or Comments()
+    lines += _comment_lines(comments.before, indent)
+    head = f"{indent}{region.kind} @{name_text(region.name)}"
+    joint = " "
+    if region.kind == "execution" or region.inputs or region.outputs:
+        head += f"({_params(region.inputs)})"
+        joint = f"\n{indent}    "
+    if region.outputs:
+        head += f"{joint}-> ({_params(region.outputs)})"
+    lines.append(_with_after(_with_attributes(head, region.attrs, indent, joint), comments.after))
+    _print_nodes(region.nodes, lines, indent + "  ")
+    return indent, iter(region.subregions), comments
+
+
+def _with_attributes(head: str, attrs: dict[str, Any], indent: str, joint: str) -> str:
+    if not attrs:
+        return head + " {"
+    text = f"attributes {attribute_text(attrs)} {{"
+    if len(indent) + len(text) <= LINE_WIDTH:
+        return f"{head}{joint}{text}"
+    deeper = indent + ("      " if joint != " " else "    ")
+    entries = [f"{deeper}{key_text(key)} = {attribute_text(value, 1)}" for key, value in attrs.items()]
+    return f"{head}{joint}attributes {{\n" + ",\n".join(entries) + f"\n{deeper[:-2]}}} {{"
+
+
+def _print_nodes(nodes: list[MCNode], lines: list[str], indent: str) -> None:
+    for node in nodes:
+        if node.comments is None:
+            lines.append(indent + print_node(node))
+            continue
+        lines += _comment_lines(node.comments.before, indent)
+        lines.append(_with_after(indent + print_node(node), node.comments.after))
+
+
+def _params(values: list[MCValue]) -> str:
+    return ", ".join(f"%{name_text(value.name)}: {_value_type(value)}" for value in values)
+
+
+def _comment_lines(texts: list[str], indent: str) -> list[str]:
+    return [f"{indent}//{text}" for text in texts]
+
+
+def _with_after(line: str, comment: str | None) -> str:
+    return line if comment is None else f"{line} //{comment}"
