@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING
-
 from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.nodes import Comments, MCNode
 from mcir.regions import Region
-
-if TYPE_CHECKING:
-    from mcir.location import Location
 
 Holder = SemanticGraph | Region | MCNode
 _INNER = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*')
@@ -30,11 +25,6 @@ class CommentPlacer:
         self._text = text
         self._comments: list[tuple[int, str]] = []
         self._marks: list[tuple[int, Holder | None, bool]] = []  # offset, item, is its closing brace
-
-    @property
-    def last_open(self) -> Location | None:
-        """Where the item that began last stands."""
-        return next((holder.loc for _, holder, _ in reversed(self._marks) if holder is not None), None)
 
     def add(self, offset: int, text: str) -> None:
         """A comment at `offset`; `text` is without its slashes."""
@@ -65,13 +55,12 @@ class CommentPlacer:
         # Marks arrive in text order but for a node's, which is made when its last token is read.
         marks = sorted(self._marks, key=lambda mark: mark[0])
         offsets = [mark[0] for mark in marks]
-        # What follows `return` belongs to the brace behind it.
         for offset, text in sorted(self._comments):
             at = bisect_right(offsets, offset)
             if self._ends_a_line(offset) and at and self._end_line(marks[at - 1], text):
                 continue
             while at < len(marks) and marks[at][1] is None:
-                at += 1
+                at += 1  # what stands at `return` belongs to the brace behind it
             if at == len(marks):
                 module.comments = module.comments or Comments()
                 module.comments.inside.append(text)

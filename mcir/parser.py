@@ -295,13 +295,13 @@ class _Actions:
 
     # -- attributes ----------------------------------------------------------------------------
 
-    def attr_dict(self, *entries: tuple[Token, str, Any]) -> dict[str, Any]:
+    def attr_dict(self, brace: Token, *entries: tuple[Token, str, Any]) -> dict[str, Any]:
         table: dict[str, Any] = {}
         for token, key, value in entries:
             if key in table:
                 self.fault(token, f"attribute '{key}' is given twice")
             table[key] = value
-        return self.nested(table, table.values(), entries[0][0] if entries else None)
+        return self.nested(table, table.values(), brace)
 
     def entry(self, key: tuple[Token, str], value: Any) -> tuple[Token, str, Any]:
         return (*key, value)
@@ -312,8 +312,8 @@ class _Actions:
     def value(self, value: Any) -> Any:
         return value
 
-    def list(self, *items: Any) -> list[Any]:
-        return self.nested([*items], items, None)
+    def list(self, bracket: Token, *items: Any) -> list[Any]:
+        return self.nested([*items], items, bracket)
 
     def true(self, _token: Token) -> bool:
         return True
@@ -338,12 +338,12 @@ class _Actions:
     def symbol(self, token: Token) -> Symbol:
         return Symbol(self.read(token))
 
-    def nested(self, container: Any, items: Iterable[Any], token: Token | None) -> Any:
+    def nested(self, container: Any, items: Iterable[Any], token: Token) -> Any:
         """Notes how deep a container nests and refuses what is deeper than allowed."""
         depth = 1 + max((self.depths.get(id(item), 0) for item in items if isinstance(item, (list, dict))), default=0)
         if depth > MAX_ATTRIBUTE_DEPTH + 1:
             if depth == MAX_ATTRIBUTE_DEPTH + 2:
-                self.fault(token or self.comments.last_open, f"an attribute nests deeper than {MAX_ATTRIBUTE_DEPTH} levels")
+                self.fault(token, f"an attribute nests deeper than {MAX_ATTRIBUTE_DEPTH} levels")
             container = type(container)()
         self.depths[id(container)] = depth
         return container
@@ -355,7 +355,7 @@ class _Actions:
             return unquote(quoted if quoted is not None else str(token))
         except ValueError as error:
             self.fault(token, str(error), 'escapes are \\\\ \\" \\n \\t \\r and \\u{hex}')
-            return ""
+            return "?"
 
     def read(self, token: Token) -> str:
         """The name in a %, @ token."""

@@ -41,7 +41,7 @@ _WORDS: dict[str, str] = {
     "ATTRIBUTES": "'attributes'",
     "$END": "the end of the text",
 }
-_VALUES = {"TRUE", "FALSE", "INT", "FLOAT", "STRING", "SYMBOL", "LSQB", "LBRACE", "TENSOR"}
+_VALUES = {"TRUE", "FALSE", "INT", "FLOAT", "STRING", "SYMBOL", "LSQB", "LBRACE", "_TENSOR"}
 
 
 def syntax_diagnostic(error: UnexpectedInput, source: Source) -> Diagnostic:
@@ -98,8 +98,10 @@ def _listing(expected: set[str]) -> str:
 
 def _hint(text: str, offset: int, expected: set[str]) -> str:
     here = text[offset : offset + 1]
-    if here == "%" and "RESULTS" in expected and "VALUE" not in expected:
+    if here == "%" and "RESULTS" in expected and "VALUE" not in expected and _word_at(text, offset) != "%":
         return "a node that begins with results is written `%x = op ...`"
+    if here in ("%", "@") and ("VALUE" in expected or "SYMBOL" in expected or "RESULTS" in expected):
+        return f'a name of other characters than A-Z a-z 0-9 _ . $ stands in quotes: {here}"..."'
     if here == "'":
         return 'strings stand in double quotes: "..."'
     if here == "#" or text.startswith("/*", offset):
