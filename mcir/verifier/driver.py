@@ -1,0 +1,170 @@
+"""Runs the rules over a module: stage by stage, each unit on its own, in linear time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.graph import SemanticGraph
+from mcir.module import MCModule
+from mcir.nodes import MCNode
+from mcir.ops import lookup
+from mcir.regions import Region
+from mcir.values import MCValue
+from mcir.verifier.keys import TypeKeys, attributes_key
+from mcir.verifier.rules import STAGES, Finding, Place, Rule, Signature, Unit, find_rule, location_of, rules_for
+
+LONGEST_CONSTANT = 64  # elements of a constant operand that a type rule may read: shapes, axes, sizes
+
+
+def verify_module(module: MCModule) -> list[Diagnostic]:
+    """Every breach of a rule, errors and warnings, in text order; empty for a valid module."""
+    diagnostics: list[Diagnostic] = []
+    _run(rules_for("module", "form"), module, None, diagnostics)
+    types = _TypeVerdicts()
+    nodes = _NodeVerdicts(types.keys)
+    for unit in _units(module):
+        for stage in STAGES:
+            found = len(diagnostics)
+            _run(rules_for("unit", stage), unit, None, diagnostics)
+            for place in unit.places:
+                _run(rules_for("region", stage), place, place.region, diagnostics)
+            types.check(unit, stage, diagnostics)
+            if _has_error(diagnostics, found):
+                break
+            nodes.check(unit, stage, diagnostics)
+            if _has_error(diagnostics, found):
+                break
+    return sorted(diagnostics, key=_text_order)
+
+
+def check_module(module: MCModule) -> None:
+    """Raises MCIRError with all errors of `verify_module`; warnings pass."""
+    errors = [diagnostic for diagnostic in verify_module(module) if diagnostic.severity == "error"]
+    if errors:
+        raise MCIRError(errors)
+
+
+class _TypeVerdicts:
+    """Findings on each distinct type; a value's type is looked at where the value is defined."""
+
+    def __init__(self) -> None:
+        self.keys = TypeKeys()
+        self._found: dict[tuple[str, int], list[tuple[Rule, Finding]]] = {}
+
+    def check(self, unit: Unit, stage: str, diagnostics: list[Diagnostic]) -> None:
+        rules = rules_for("type", stage)
+        if not rules:
+            return
+        for value in _defined_values(unit):
+            key = (stage, self.keys.key(value))
+            found = self._found.get(key)
+            if found is None:
+                found = self._found[key] = list(_findings(rules, value))
+            for rule, finding in found:
+                diagnostics.append(_diagnostic(rule, finding, value))
+
+
+class _NodeVerdicts:
+    """Findings on each distinct node signature."""
+
+    def __init__(self, types: TypeKeys) -> None:
+        self._types = types
+        self._found: dict[Any, list[tuple[Rule, Finding]]] = {}
+
+    def check(self, unit: Unit, stage: str, diagnostics: list[Diagnostic]) -> None:
+        rules = rules_for("node", stage)
+        if not rules:
+            return
+        key_of = self._types.key
+        constants = _constants(unit) if unit.is_graph else {}
+        for holder in unit.holders():
+            kind = holder.kind if isinstance(holder, Region) else "graph"
+            for node in holder.nodes:
+                known = _operand_constants(node, constants) if constants else {}
+                key = (
+                    stage, kind, node.op,
+                    tuple(map(key_of, node.inputs)), tuple(map(key_of, node.outputs)),
+                    attributes_key(node.attrs) if node.attrs else "",
+                    repr(known) if known else "",
+                )  # fmt: skip
+                found = self._found.get(key)
+                if found is None:
+                    found = list(_findings(rules, _signature(node, kind, known)))
+                    if key[5] is not None:
+                        self._found[key] = found
+                for rule, finding in found:
+                    diagnostics.append(_diagnostic(rule, finding, node))
+
+
+def _has_error(diagnostics: list[Diagnostic], begin: int) -> bool:
+    return any(diagnostics[at].severity == "error" for at in range(begin, len(diagnostics)))
+
+
+def _units(module: MCModule) -> Iterator[Unit]:
+    for graph in module.graphs:
+        yield Unit(module, graph)
+    for region in module.regions:
+        unit = Unit(module, region)
+        stack: list[tuple[Region, Region | None]] = [(region, None)]
+        while stack:
+            inner, parent = stack.pop()
+            unit.places.append(Place(inner, parent, unit))
+            stack.extend((below, inner) for below in reversed(inner.subregions))
+        yield unit
+
+
+def _defined_values(unit: Unit) -> Iterator[MCValue]:
+    for holder in unit.holders():
+        yield from holder.inputs
+        if not isinstance(holder, SemanticGraph):
+            yield from holder.outputs
+        for node in holder.nodes:
+            yield from node.outputs
+
+
+def _constants(unit: Unit) -> dict[str, Any]:
+    """What short `constant` nodes of rank 0 and 1 define, by the name of the value: a scalar or a list."""
+    table = {}
+    for node in unit.top.nodes:
+        if node.op == "constant" and len(node.outputs) == 1 and "value" in node.attrs:
+            value, shape = node.attrs["value"], node.outputs[0].shape
+            if not shape and not isinstance(value, list):
+                table[node.outputs[0].name] = value
+            elif len(shape) == 1 and type(shape[0]) is int and shape[0] <= LONGEST_CONSTANT:
+                table[node.outputs[0].name] = value if isinstance(value, list) else [value] * shape[0]
+    return table
+
+
+def _operand_constants(node: MCNode, constants: dict[str, Any]) -> dict[int, Any]:
+    return {at: constants[value.name] for at, value in enumerate(node.inputs) if value.name in constants}
+
+
+def _signature(node: MCNode, kind: str, constants: dict[int, Any]) -> Signature:
+    return Signature(
+        node.op, [value.type for value in node.inputs], [value.type for value in node.outputs],
+        node.attrs, kind, lookup(node.op), constants,
+    )  # fmt: skip
+
+
+def _findings(rules: list[Rule], subject: Any) -> Iterator[tuple[Rule, Finding]]:
+    for rule in rules:
+        for finding in rule.check(subject):
+            yield rule, finding
+
+
+def _run(rules: list[Rule], subject: Any, where: Any, diagnostics: list[Diagnostic]) -> None:
+    for rule, finding in _findings(rules, subject):
+        diagnostics.append(_diagnostic(rule, finding, where))
+
+
+def _diagnostic(rule: Rule, finding: Finding, where: Any) -> Diagnostic:
+    counted = (find_rule(finding.rule) or rule) if finding.rule else rule
+    location = location_of(finding.where if finding.where is not None else where)
+    return Diagnostic(finding.message, location, counted.severity, finding.hint, counted.id, list(finding.notes))
+
+
+def _text_order(diagnostic: Diagnostic) -> tuple[bool, str, int]:
+    location = diagnostic.location
+    return (location is None, location.source.name if location else "", location.offset if location else 0)

@@ -1,0 +1,158 @@
+"""What a verifier rule is, and the table of all of them.
+
+A rule is one small function under an id and a title that states what holds in a valid module:
+
+    @rule("value.dtype", "Every element type is a known one.", scope="type", stage="form")
+    def dtype_known(value: MCValue) -> Iterator[Finding]:
+        if value.dtype not in DTYPES:
+            yield Finding(f"unknown element type '{value.dtype}'", hint=did_you_mean(value.dtype, DTYPES))
+
+The scope says what the function is given and how often it runs:
+
+| scope  | given       | runs once for |
+|--------|-------------|---------------|
+| module | MCModule    | the module |
+| unit   | Unit        | each graph and each top-level region, with all that nests in it |
+| region | Place       | each region, outer before inner |
+| node   | Signature   | each distinct (op, operand types, result types, attributes, kind of holder): memoised |
+| type   | MCValue     | each distinct type, with one value that has it: memoised |
+
+The stage says what a rule may take for granted: a stage looks at a unit only when the stages before
+it found no error there. "form" takes nothing for granted but Python types; "type" may rely on names,
+uses, nesting and well-formed types; "meaning" also on every node matching its op definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcir.diagnostics import Note
+from mcir.graph import SemanticGraph
+from mcir.location import Location
+from mcir.module import MCModule
+from mcir.nodes import MCNode
+from mcir.ops.definition import OpDef
+from mcir.regions import Region
+from mcir.types import TensorType
+
+SCOPES = ("module", "unit", "region", "node", "type")
+STAGES = ("form", "type", "meaning")
+
+
+@dataclass(slots=True)
+class Finding:
+    """One breach of a rule.
+
+    `where` is the node, value, region or graph at fault, or a Location; for scopes "node" and "type" the
+    driver fills it in. `rule` is another rule's id when the finding counts under that one.
+    """
+
+    message: str
+    where: Any = None
+    hint: str = ""
+    notes: Sequence[Note] = ()
+    rule: str = ""
+
+
+@dataclass(slots=True)
+class Place:
+    """A region, the region it stands in (None at top level) and its unit."""
+
+    region: Region
+    parent: Region | None
+    unit: Unit
+
+
+@dataclass(slots=True)
+class Unit:
+    """A graph or a top-level region: what names of values and uses are resolved in."""
+
+    module: MCModule
+    top: SemanticGraph | Region
+    places: list[Place] = field(default_factory=list)  # every region, outer before inner; none for a graph
+
+    @property
+    def is_graph(self) -> bool:
+        return isinstance(self.top, SemanticGraph)
+
+    def holders(self) -> list[SemanticGraph | Region]:
+        """What holds nodes, outer before inner: the graph, or the regions."""
+        return [place.region for place in self.places] if self.places else [self.top]
+
+    def nodes(self) -> Iterable[MCNode]:
+        """All nodes in text order."""
+        for holder in self.holders():
+            yield from holder.nodes
+
+
+@dataclass(slots=True)
+class Signature:
+    """What a node rule sees: nodes that agree in all of this share one verdict.
+
+    `holder` is "graph" or the kind of the region; `definition` is None for an opaque op; `constants` maps
+    an operand's position to its value where a `constant` node defines it.
+    """
+
+    op: str
+    operands: list[TensorType]
+    results: list[TensorType]
+    attrs: dict[str, Any]
+    holder: str
+    definition: OpDef | None
+    constants: dict[int, Any]
+
+
+Check = Callable[[Any], Iterable[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule; see the head of this file. `severity` is "error" or "warning"."""
+
+    id: str
+    title: str
+    scope: str
+    stage: str
+    severity: str
+    check: Check
+
+
+_RULES: dict[str, Rule] = {}
+
+
+def rule(
+    id: str, title: str, *, scope: str, stage: str = "meaning", severity: str = "error"
+) -> Callable[[Check], Check]:
+    """Decorator that enters a check in the table. Raises ValueError for a taken id, unknown scope or stage."""
+    if id in _RULES:
+        raise ValueError(f"rule {id} is declared twice")
+    if scope not in SCOPES or stage not in STAGES:
+        raise ValueError(f"rule {id}: unknown scope '{scope}' or stage '{stage}'")
+
+    def enter(check: Check) -> Check:
+        _RULES[id] = Rule(id, title, scope, stage, severity, check)
+        return check
+
+    return enter
+
+
+def all_rules() -> list[Rule]:
+    """Every rule by id: the table of the language reference."""
+    return [_RULES[id] for id in sorted(_RULES)]
+
+
+def rules_for(scope: str, stage: str) -> list[Rule]:
+    """The rules of one scope and stage, in the order they were declared."""
+    return [rule for rule in _RULES.values() if rule.scope == scope and rule.stage == stage]
+
+
+def find_rule(id: str) -> Rule | None:
+    """The rule `id`, or None."""
+    return _RULES.get(id)
+
+
+def location_of(where: Any) -> Location | None:
+    """The location of a node, value, region or graph; a Location is its own."""
+    return where if where is None or isinstance(where, Location) else where.loc
