@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from mcir.location import Location
 
+_MOST_COMPARED = 2000
 LINE_WINDOW = 120  # columns of a source line that a diagnostic shows at most
 
 
@@ -58,7 +60,10 @@ class MCIRError(Exception):
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """`did you mean 'x'?` where a known word is near, else an empty string."""
-    near = difflib.get_close_matches(wrong[:64], list(known), n=1, cutoff=0.6)
+    wrong = wrong[:64]
+    # Comparing costs far more than this filter, and a text may define 100,000 names.
+    likely = (word for word in known if abs(len(word) - len(wrong)) <= 3)
+    near = difflib.get_close_matches(wrong, list(islice(likely, _MOST_COMPARED)), n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+
 from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.nodes import Comments, MCNode

@@ -88,7 +88,7 @@ def _quoted(text: str) -> str:
 
 
 def _listing(expected: set[str]) -> str:
-    words = ["an attribute value"] if _VALUES <= expected else []
+    words = ["an attribute value"] if expected >= _VALUES else []
     rest = expected - _VALUES if words else expected
     words += sorted(_WORDS.get(name, f"'{name.lower()}'") for name in rest)
     if len(words) > 1:

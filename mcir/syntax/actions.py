@@ -1,0 +1,283 @@
+"""Actions for the rules of modules, graphs, regions and nodes: they make the model.
+
+The actions run while the parser reads: no tree is built and nothing recurses, so a 10,000-fold
+nested region costs no stack. Faults other than syntax do not stop them; each becomes a diagnostic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from mcir.diagnostics import Diagnostic, Note, did_you_mean
+from mcir.graph import SemanticGraph
+from mcir.location import Location, Source
+from mcir.module import MCModule
+from mcir.nodes import MCNode
+from mcir.ops import all_ops, lookup
+from mcir.regions import ExecutionRegion, Region, StreamingRegion, TileRegion
+from mcir.rewriter import fresh_name
+from mcir.syntax.comments import CommentPlacer
+from mcir.syntax.values import ValueActions
+from mcir.types import TensorType
+from mcir.values import MCValue
+
+if TYPE_CHECKING:
+    from lark import Token
+
+MAX_DIAGNOSTICS = 100  # further faults of one text are not worth reading
+_UNNAMED = "\0"  # marks a node that gets its name when its region is closed
+
+
+class Scope:
+    """The values that a text sees at one point; nested regions add to it and take away again."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, MCValue] = {}
+        self.frames: list[list[str]] = [[]]
+
+    def push(self) -> None:
+        self.frames.append([])
+
+    def pop(self) -> None:
+        for name in self.frames.pop():
+            del self.values[name]
+
+    def enter(self, value: MCValue) -> None:
+        self.values[value.name] = value
+        self.frames[-1].append(value.name)
+
+
+class Actions(ValueActions):
+    """One method per grammar rule; `begin` starts a new text."""
+
+    def begin(self, source: Source) -> None:
+        """Forgets the text before and starts with `source`."""
+        self.source = source
+        self.diagnostics: list[Diagnostic] = []
+        self.comments = CommentPlacer(source.text)
+        self.scope = Scope()
+        self.open_regions = 0
+        self.depths: dict[int, int] = {}  # id of a list or dictionary -> how deep it nests
+
+    def on_comment(self, token: Token) -> Token:
+        self.comments.add(token.start_pos or 0, str(token)[2:].rstrip())
+        return token
+
+    def fault(self, token: Token | Location | None, message: str, hint: str = "", notes: Iterable[Note] = ()) -> None:
+        if len(self.diagnostics) >= MAX_DIAGNOSTICS:
+            return
+        if not isinstance(token, tuple):
+            token = self.locate(token)
+        self.diagnostics.append(Diagnostic(message, token, hint=hint, notes=list(notes)))
+
+    def locate(self, token: Token | None) -> Location | None:
+        if token is None or token.start_pos is None:
+            return None
+        return Location(self.source, token.start_pos, token.end_pos or 0)
+
+    def module(self, items: list[Any]) -> MCModule:
+        """The module of the text's graphs and regions, every comment in its place."""
+        module = MCModule(
+            regions=[item for item in items if isinstance(item, Region)],
+            graphs=[item for item in items if isinstance(item, SemanticGraph)],
+        )
+        self.comments.place(module)
+        return module
+
+    # -- module, graphs and regions ------------------------------------------------------------
+
+    def start(self, *items: Any) -> list[Any]:
+        return list(items)
+
+    def item(self, item: Any) -> Any:
+        return item
+
+    def graph_head(self, keyword: Token, symbol: Token, params: list[MCValue], attrs: dict[str, Any]) -> SemanticGraph:
+        self.scope = Scope()
+        graph = SemanticGraph(self.read(symbol), attrs=attrs, loc=self.locate(keyword))
+        graph.inputs = [value for value in params if self.declare(value)]
+        self.comments.open(keyword.start_pos, graph)
+        return graph
+
+    def graph(self, graph: SemanticGraph, *rest: Any) -> SemanticGraph:
+        *nodes, outputs, brace = rest
+        graph.nodes = nodes
+        graph.outputs = outputs
+        _name_the_unnamed(nodes)
+        self.comments.close(brace.start_pos, graph)
+        return graph
+
+    def return_(self, keyword: Token, operands: list[MCValue]) -> list[MCValue]:
+        self.comments.pass_over(keyword.start_pos)
+        return operands
+
+    def region_head(
+        self, keyword: Token, symbol: Token, signature: list[list[MCValue]], attrs: dict[str, Any]
+    ) -> Region:
+        if self.open_regions == 0:
+            self.scope = Scope()
+        self.scope.push()
+        self.open_regions += 1
+        region = _new_region(str(keyword), self.read(symbol))
+        region.attrs = attrs
+        region.loc = self.locate(keyword)
+        inputs, outputs = (*signature, [], [])[:2]
+        region.inputs = [value for value in inputs if self.declare(value)]
+        region.outputs = [value for value in outputs if self.declare(value)]
+        self.comments.open(keyword.start_pos, region)
+        return region
+
+    def region(self, region: Region, *rest: Any) -> Region:
+        *body, brace = rest
+        region.nodes = [item for item in body if isinstance(item, MCNode)]
+        region.subregions = [item for item in body if isinstance(item, Region)]
+        _name_the_unnamed(region.nodes)
+        self.scope.pop()
+        self.open_regions -= 1
+        self.comments.close(brace.start_pos, region)
+        return region
+
+    def signature(self, *lists: list[MCValue]) -> list[list[MCValue]]:
+        return list(lists)
+
+    def params(self, *values: MCValue) -> list[MCValue]:
+        return list(values)
+
+    def param(self, token: Token, type_: TensorType) -> MCValue:
+        return MCValue(self.read(token), type_.shape, type_.dtype, type_.residency, loc=self.locate(token))
+
+    def attributes(self, attrs: dict[str, Any] | None = None) -> dict[str, Any]:
+        return attrs if attrs is not None else {}
+
+    # -- nodes ---------------------------------------------------------------------------------
+
+    def node(
+        self, results: Token | None, op: Token, name: Token | None,
+        operands: list[MCValue], attrs: dict[str, Any], types: list[TensorType],
+    ) -> MCNode:  # fmt: skip
+        first = results if results is not None else op
+        loc = self.locate(first)
+        names = self.result_names(results) if results is not None else []
+        if len(names) != len(types):
+            self.fault(*_count_fault(first if results is not None else op, len(names), len(types)))
+            types = (types + [TensorType((), "fp32")] * len(names))[: len(names)]
+        outputs = [
+            MCValue(result, type_.shape, type_.dtype, type_.residency, loc=loc)
+            for result, type_ in zip(names, types, strict=True)
+        ]
+        if name is not None:
+            node_name = self.read(name)
+        else:
+            node_name = names[0] if names else f"{_UNNAMED}{first.start_pos}"
+        node = MCNode(node_name, self.op_name(op), operands, outputs, attrs, loc=loc)
+        for value in outputs:
+            self.declare(value)
+        self.comments.open(first.start_pos, node)
+        return node
+
+    def results(self, token: Token | None = None) -> Token | None:
+        return token
+
+    def op(self, token: Token) -> Token:
+        return token
+
+    def node_name(self, token: Token | None = None) -> Token | None:
+        return token
+
+    def operands(self, *tokens: Token) -> list[MCValue]:
+        return [self.use(token) for token in tokens]
+
+    def node_attrs(self, attrs: dict[str, Any] | None = None) -> dict[str, Any]:
+        return attrs if attrs is not None else {}
+
+    def node_types(self, *types: TensorType) -> list[TensorType]:
+        return list(types)
+
+    def result_names(self, token: Token) -> list[str]:
+        """The names in a RESULTS token."""
+        text = str(token)
+        if '"' not in text and "/" not in text:
+            return [part.strip()[1:] for part in text[:-1].split(",")]
+        self.comments.add_inner(token.start_pos or 0, text)
+        return [self.read(piece) for piece in _name_tokens(token)]
+
+    def op_name(self, token: Token) -> str:
+        if token[0] == '"':
+            name = self.text(token)
+            if not name:
+                self.fault(token, "an op name is empty")
+            return name
+        name = str(token)
+        if lookup(name) is None:
+            near = did_you_mean(name, (op.name for op in all_ops()))
+            self.fault(token, f"unknown op '{name}'", near or f'write "{name}" in quotes for an opaque op')
+        return name
+
+    def declare(self, value: MCValue) -> bool:
+        """Enters a definition. False, with a fault, where the name is taken."""
+        earlier = self.scope.values.get(value.name)
+        if earlier is not None:
+            notes = [Note("first defined here", earlier.loc)] if earlier.loc else []
+            self.fault(value.loc, f"value %{value.name} is defined twice", notes=notes)
+            return False
+        self.scope.enter(value)
+        return True
+
+    def use(self, token: Token) -> MCValue:
+        name = self.read(token)
+        value = self.scope.values.get(name)
+        if value is None:
+            if len(self.diagnostics) < MAX_DIAGNOSTICS:
+                known = (f"%{known}" for known in self.scope.values)
+                self.fault(token, f"value %{name} is not defined here", did_you_mean(f"%{name}", known))
+            value = MCValue(name, (), "fp32", loc=self.locate(token))
+            self.scope.enter(value)  # one diagnostic per name is enough
+        return value
+
+
+_REGION_CLASSES: dict[str, type[Region]] = {
+    "execution": ExecutionRegion,
+    "streaming": StreamingRegion,
+    "tile": TileRegion,
+}
+
+
+def _new_region(kind: str, name: str) -> Region:
+    # The class without its __init__: attributes are those of the text, no defaults are added.
+    region = _REGION_CLASSES[kind].__new__(_REGION_CLASSES[kind])
+    Region.__init__(region, name, kind)
+    return region
+
+
+def _count_fault(token: Token, results: int, types: int) -> tuple[Token, str, str]:
+    wanted = f"{results} result{'s' * (results != 1)}"
+    got = f"{types} result type{'s' * (types != 1)}"
+    return token, f"{wanted} but {got}", "write `: type` after the node, one type per result"
+
+
+def _name_tokens(token: Token) -> list[Token]:
+    """The single %names of a RESULTS token that holds quotes or comments."""
+    from lark import Token
+
+    start = token.start_pos or 0
+    # A comment matches first, so that a name inside of it is none.
+    pattern = r'//[^\n]*|%(?:[A-Za-z0-9_.$]+|"(?:[^"\\]|\\.)*")'
+    return [
+        Token("VALUE", match.group(), start + match.start(), end_pos=start + match.end())
+        for match in re.finditer(pattern, str(token))
+        if match.group()[0] == "%"
+    ]
+
+
+def _name_the_unnamed(nodes: list[MCNode]) -> None:
+    """Gives nodes without result and name the name of their op, made unique."""
+    unnamed = [node for node in nodes if node.name.startswith(_UNNAMED) and not node.outputs]
+    if not unnamed:
+        return
+    taken = {node.name for node in nodes}
+    for node in unnamed:
+        marker, node.name = node.name, fresh_name(node.op, taken)
+        for value in node.inputs:
+            value.consumers[:] = [node.name if name == marker else name for name in value.consumers]

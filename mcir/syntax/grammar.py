@@ -1,0 +1,60 @@
+"""The grammar file and the Lark parser that is made from it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mcir.diagnostics import MCIRError
+from mcir.syntax.actions import Actions
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+_PACKAGE = Path(__file__).parent.parent
+
+
+@cache
+def grammar_text() -> str:
+    """The grammar: from the installed package, or from the checkout beside it. Raises MCIRError."""
+    for path in (_PACKAGE / "_grammar" / "mcir.lark", _PACKAGE.parent / "grammar" / "mcir.lark"):
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
+    raise MCIRError("the installation is incomplete: mcir.lark is missing")
+
+
+_local = threading.local()
+
+
+def lark_parser() -> tuple[Lark, Actions]:
+    """The parser with its actions, one per thread: the actions hold the state of a text."""
+    if not hasattr(_local, "parser"):
+        from lark import Lark
+
+        actions = Actions()
+        _local.parser = (
+            Lark(
+                grammar_text(),
+                parser="lalr",
+                lexer="contextual",
+                maybe_placeholders=False,
+                transformer=_Inline(actions),
+                lexer_callbacks={"COMMENT": actions.on_comment},
+            ),
+            actions,
+        )
+    return _local.parser  # type: ignore[no-any-return]
+
+
+class _Inline:
+    """Lark's view of the actions: a rule's children arrive as arguments of its method."""
+
+    def __init__(self, actions: Actions) -> None:
+        self._actions = actions
+
+    def __getattr__(self, rule: str) -> Callable[[list[Any]], Any]:
+        action = getattr(self._actions, rule)
+        return lambda children: action(*children)
