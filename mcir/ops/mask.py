@@ -1,0 +1,112 @@
+"""Masks over the last two axes (row, column): mask and trilu."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mcir.ops.definition import Attr, EvalContext, TypeContext, TypeRuleError, define
+from mcir.ops.numeric import rounded
+from mcir.ops.rules import broadcast_operands, operand_text, require_family, require_rank, result
+from mcir.types import TensorType
+
+
+def _infer_mask(ctx: TypeContext) -> list[TensorType]:
+    require_family(ctx, 0, "float")
+    boolean = ctx.attrs["kind"] == "boolean"
+    if boolean != (len(ctx.operands) == 2):
+        need = "needs its operand 'keep'" if boolean else "takes no operand 'keep'"
+        raise TypeRuleError(f"'mask' of kind \"{ctx.attrs['kind']}\" {need}")
+    if boolean:
+        require_family(ctx, 1, "bool")
+        return [result(ctx, broadcast_operands(ctx, (0, 1)))]
+    if ctx.operands[0].rank < 2:
+        raise TypeRuleError(f"'mask' needs a row and a column axis in {operand_text(ctx, 0)}")
+    return [result(ctx, ctx.operands[0].shape)]
+
+
+def _check_mask(ctx: TypeContext) -> None:
+    for name in ("left", "right"):
+        if ctx.attrs[name] < -1:
+            raise TypeRuleError(f"'mask' has {name} = {ctx.attrs[name]}", "write 0 or more columns, or -1 for all")
+        if name in ctx.attrs and ctx.attrs["kind"] != "window":
+            raise TypeRuleError(f"'mask' of kind \"{ctx.attrs['kind']}\" has no '{name}'", 'write kind = "window"')
+    if "offset" in ctx.attrs and ctx.attrs["kind"] == "boolean":
+        raise TypeRuleError("'mask' of kind \"boolean\" has no 'offset'")
+    if math.isnan(ctx.attrs["fill"]):
+        raise TypeRuleError("'mask' cannot fill with NaN")
+
+
+def _positions(ctx: EvalContext, x: Any) -> tuple[Any, Any]:
+    """Row positions as a column and column positions as a row: global ones if the runner gives them."""
+    rows = ctx.np.arange(x.shape[-2]) if ctx.rows is None else ctx.np.asarray(ctx.rows)
+    columns = ctx.np.arange(x.shape[-1]) if ctx.cols is None else ctx.np.asarray(ctx.cols)
+    return rows.reshape(-1, 1), columns.reshape(1, -1)
+
+
+def _kept(ctx: EvalContext, x: Any) -> Any:
+    """Where a causal or window mask keeps the score."""
+    rows, columns = _positions(ctx, x)
+    middle = rows + ctx.attrs["offset"]
+    if ctx.attrs["kind"] == "causal":
+        return columns <= middle
+    left, right = ctx.attrs["left"], ctx.attrs["right"]
+    kept = ctx.np.ones((rows.size, columns.size), dtype=bool)
+    kept &= True if left == -1 else columns >= middle - left
+    return kept & (True if right == -1 else columns <= middle + right)
+
+
+def _mask(ctx: EvalContext, x: Any, keep: Any) -> Any:
+    kept = _kept(ctx, x) if keep is None else keep
+    return rounded(ctx, ctx.np.where(kept, x, rounded(ctx, ctx.attrs["fill"])))
+
+
+define(
+    "mask", "s, keep?", "out",
+    doc="Scores with those that are not allowed replaced by `fill`: by an operand, by the diagonal, or by a window.",
+    example='%M = mask %S {kind = "causal", offset = 0} : tensor<2x4x8xfp16>  // %S: tensor<2x4x8xfp16>',
+    attrs=(
+        Attr("kind", "str", "boolean", "boolean keeps where the operand is true; causal keeps col <= row + offset; "
+             "window keeps row + offset - left <= col <= row + offset + right",
+             choices=("boolean", "causal", "window")),
+        Attr("offset", "int", 0, "how far the diagonal is shifted to the right"),
+        Attr("left", "int", -1, "columns a window keeps before the diagonal; -1 all"),
+        Attr("right", "int", -1, "columns a window keeps after the diagonal; -1 all"),
+        Attr("fill", "float", -math.inf, "what the others become"),
+    ),
+    infer=_infer_mask,
+    verify=_check_mask,
+    evaluate=_mask,
+    traits={"tile"},
+)  # fmt: skip
+
+
+def _infer_trilu(ctx: TypeContext) -> list[TensorType]:
+    if ctx.operands[0].rank < 2:
+        raise TypeRuleError(f"'trilu' needs a row and a column axis in {operand_text(ctx, 0)}")
+    if len(ctx.operands) > 1:
+        require_family(ctx, 1, "integer")
+        require_rank(ctx, 1, 0, 1)
+        if "k" in ctx.attrs:
+            raise TypeRuleError("'trilu' has 'k' both as operand and as attribute", "write one of them")
+    return [result(ctx, ctx.operands[0].shape)]
+
+
+def _trilu(ctx: EvalContext, x: Any, k: Any) -> Any:
+    diagonal = ctx.attrs["k"] if k is None else int(k.reshape(()))
+    rows, columns = _positions(ctx, x)
+    kept = columns >= rows + diagonal if ctx.attrs["upper"] else columns <= rows + diagonal
+    return rounded(ctx, ctx.np.where(kept, x, ctx.np.zeros((), dtype=x.dtype)))
+
+
+define(
+    "trilu", "x, k?", "out",
+    doc="The lower (or upper) triangle of the last two axes, zero elsewhere.",
+    example="%y = trilu %x {k = 0, upper = true} : tensor<4x8xfp16>  // %x: tensor<4x8xfp16>",
+    attrs=(
+        Attr("k", "int", 0, "the last diagonal kept (first for upper), if no operand gives it; 0 is the main one"),
+        Attr("upper", "bool", False, "keep what is on and above the diagonal instead"),
+    ),
+    infer=_infer_trilu,
+    evaluate=_trilu,
+)  # fmt: skip
