@@ -91,7 +91,7 @@ class _NodeVerdicts:
                 )  # fmt: skip
                 found = self._found.get(key)
                 if found is None:
-                    found = list(_findings(rules, _signature(node, kind, known)))
+                    found = list(_first_faults(rules, _signature(node, kind, known)))
                     if key[5] is not None:
                         self._found[key] = found
                 for rule, finding in found:
@@ -152,6 +152,17 @@ def _findings(rules: list[Rule], subject: Any) -> Iterator[tuple[Rule, Finding]]
     for rule in rules:
         for finding in rule.check(subject):
             yield rule, finding
+
+
+def _first_faults(rules: list[Rule], signature: Signature) -> Iterator[tuple[Rule, Finding]]:
+    """As `_findings`, up to and with the first rule that finds an error: the next may rely on it."""
+    for rule in rules:
+        broken = False
+        for finding in rule.check(signature):
+            broken = broken or rule.severity == "error"
+            yield rule, finding
+        if broken:
+            return
 
 
 def _run(rules: list[Rule], subject: Any, where: Any, diagnostics: list[Diagnostic]) -> None:

@@ -19,7 +19,8 @@ The scope says what the function is given and how often it runs:
 
 The stage says what a rule may take for granted: a stage looks at a unit only when the stages before
 it found no error there. "form" takes nothing for granted but Python types; "type" may rely on names,
-uses, nesting and well-formed types; "meaning" also on every node matching its op definition.
+uses, nesting and well-formed types; "meaning" also on every node matching its op definition. Node rules run in
+the order of their declaration, and the first that finds an error ends the verdict on that signature.
 """
 
 from __future__ import annotations

@@ -1,0 +1,128 @@
+"""Rules that hold a node against its op definition: place, counts, attributes, types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcir.diagnostics import did_you_mean
+from mcir.ops import all_ops
+from mcir.ops.definition import REQUIRED, Slot, TypeContext, TypeRuleError
+from mcir.printer import type_text
+from mcir.types import Dim, TensorType
+from mcir.verifier.rules import Finding, Signature, rule
+
+
+@rule("op.known", "An op in a region has a definition; a graph may hold opaque ones.", scope="node", stage="type")
+def op_known(signature: Signature) -> Iterator[Finding]:
+    if signature.definition is None and signature.holder != "graph":
+        hint = did_you_mean(signature.op, (op.name for op in all_ops()))
+        yield Finding(f"op '{signature.op}' has no definition: opaque ops stand in graphs only", hint=hint)
+
+
+@rule("op.level", "Tile ops stand in tile regions; of the semantic ops only those with the trait 'tile' do.",
+      scope="node", stage="type")  # fmt: skip
+def op_level(signature: Signature) -> Iterator[Finding]:
+    op = signature.definition
+    if op is None:
+        return
+    if op.level == "tile" and signature.holder == "graph":
+        yield Finding(f"tile op '{op.name}' stands in a graph", hint="tile ops stand in tile regions")
+    if op.level != "tile" and signature.holder != "graph" and "tile" not in op.traits:
+        yield Finding(f"semantic op '{op.name}' stands in a region", hint="its meaning on a tile is not defined")
+
+
+@rule("node.inputs", "A node has as many operands as its op takes.", scope="node", stage="type")
+def operand_count(signature: Signature) -> Iterator[Finding]:
+    op = signature.definition
+    if op is not None and (wanted := _miscount(op.operands, len(signature.operands))):
+        yield Finding(f"'{op.name}' takes {wanted} operands, not {len(signature.operands)}", hint=_slots(op.operands))
+
+
+@rule("node.outputs", "A node has as many results as its op gives.", scope="node", stage="type")
+def result_count(signature: Signature) -> Iterator[Finding]:
+    op = signature.definition
+    if op is not None and (wanted := _miscount(op.results, len(signature.results))):
+        yield Finding(f"'{op.name}' gives {wanted} results, not {len(signature.results)}", hint=_slots(op.results))
+
+
+@rule("op.attributes", "A node has the attributes its op declares, each of its kind.", scope="node", stage="type")
+def op_attributes(signature: Signature) -> Iterator[Finding]:
+    op = signature.definition
+    if op is None:
+        return
+    declared = {attr.name: attr for attr in op.attrs}
+    for name, value in signature.attrs.items():
+        if name not in declared:
+            hint = did_you_mean(name, declared) or f"it has {', '.join(declared) or 'none'}"
+            yield Finding(f"'{op.name}' has no attribute '{name}'", hint=hint)
+        elif problem := declared[name].problem(value):
+            yield Finding(f"'{op.name}': {problem}")
+    for attr in op.attrs:
+        if attr.default is REQUIRED and attr.name not in signature.attrs:
+            yield Finding(f"'{op.name}' needs the attribute '{attr.name}'", hint=attr.doc)
+
+
+@rule("type.result", "The result types are those that the op's type rule gives.", scope="node", stage="type")
+def result_types(signature: Signature) -> Iterator[Finding]:
+    op = signature.definition
+    if op is None:
+        return
+    try:
+        inferred = op.infer(_context(signature))
+    except TypeRuleError as error:
+        yield Finding(f"'{op.name}': {error.message}", hint=error.hint, rule=error.rule)
+        return
+    for at, (declared, right) in enumerate(zip(signature.results, inferred, strict=False)):
+        if not compatible(declared, right):
+            which = f"result {at + 1} of '{op.name}'" if len(inferred) > 1 else f"the result of '{op.name}'"
+            shown = type_text(TensorType(right.shape, right.dtype, declared.residency))
+            yield Finding(f"{which} is {shown}, not {type_text(declared)}")
+
+
+@rule("op.valid", "A node keeps what else its op demands.", scope="node", stage="type")
+def op_valid(signature: Signature) -> Iterator[Finding]:
+    op = signature.definition
+    if op is None or op.verify is None:
+        return
+    try:
+        op.verify(_context(signature))
+    except TypeRuleError as error:
+        yield Finding(f"'{op.name}': {error.message}", hint=error.hint, rule=error.rule)
+
+
+def compatible(declared: TensorType, inferred: TensorType) -> bool:
+    """Whether a value of the inferred type can be of the declared one; where it lives does not count.
+
+    Unknown and named sizes are compatible with every size: only two different numbers disagree.
+    """
+    return (
+        declared.dtype == inferred.dtype
+        and len(declared.shape) == len(inferred.shape)
+        and all(map(_agree, declared.shape, inferred.shape))
+    )
+
+
+def _agree(left: Dim, right: Dim) -> bool:
+    return left == right or not (isinstance(left, int) and isinstance(right, int))
+
+
+def _context(signature: Signature) -> TypeContext:
+    op = signature.definition
+    assert op is not None
+    attrs = op.attributes(signature.attrs)
+    return TypeContext(op, signature.operands, attrs, signature.results, signature.constants)
+
+
+def _miscount(slots: tuple[Slot, ...], count: int) -> str:
+    """The number wanted in words if `count` is wrong, else an empty string."""
+    least = sum(not (slot.optional or slot.variadic) for slot in slots)
+    if any(slot.variadic for slot in slots):
+        return "" if count >= max(least, 1) else f"at least {max(least, 1)}"
+    if least <= count <= len(slots):
+        return ""
+    return str(least) if least == len(slots) else f"{least} to {len(slots)}"
+
+
+def _slots(slots: tuple[Slot, ...]) -> str:
+    names = [f"{slot.name}{'...' if slot.variadic else '?' if slot.optional else ''}" for slot in slots]
+    return f"they are: {', '.join(names)}" if names else ""
