@@ -29,7 +29,7 @@ def _matrix(ctx: TypeContext, index: int, flag: str) -> tuple[Shape, Dim, Dim]:
     shape = ctx.operands[index].shape
     if not shape or (len(shape) == 1 and ctx.attrs[flag]):
         wanted = "2 axes" if shape else "an axis"
-        raise TypeRuleError(f"'matmul' needs {wanted} to {'transpose' if shape else 'contract'} in "
+        raise TypeRuleError(f"needs {wanted} to {'transpose' if shape else 'contract'} in "
                             f"{operand_text(ctx, index)}")  # fmt: skip
     if len(shape) == 1:
         return (), *((1, shape[0]) if index == 0 else (shape[0], 1))
@@ -48,11 +48,11 @@ def _infer_matmul(ctx: TypeContext) -> list[TensorType]:
     except ValueError:
         fits = left == columns and ctx.operands[1].rank > 1
         hint = f"transpose_b = {'false' if ctx.attrs['transpose_b'] else 'true'} would fit" if fits else ""
-        raise TypeRuleError(f"'matmul' contracts {left} with {right}: {both}", hint) from None
+        raise TypeRuleError(f"contracts {left} with {right}: {both}", hint) from None
     try:
         batch = broadcast_shapes(left_batch, right_batch)
     except ValueError as error:
-        raise TypeRuleError(f"'matmul' cannot broadcast the batch axes of {both}: {error}") from None
+        raise TypeRuleError(f"cannot broadcast the batch axes of {both}: {error}") from None
     row_axis = (rows,) if ctx.operands[0].rank > 1 else ()
     column_axis = (columns,) if ctx.operands[1].rank > 1 else ()
     return [result(ctx, (*batch, *row_axis, *column_axis))]
@@ -127,15 +127,13 @@ def _term_labels(term: str, rank: int) -> list[str]:
 
 
 def _infer_einsum(ctx: TypeContext) -> list[TensorType]:
-    if not ctx.operands:
-        raise TypeRuleError("'einsum' needs an operand")
     for index in range(len(ctx.operands)):
         require_family(ctx, index, "number")
         require_same_dtype(ctx, 0, index)
     try:
         terms, output = parse_equation(ctx.attrs["equation"], [operand.rank for operand in ctx.operands])
     except ValueError as error:
-        raise TypeRuleError(f"'einsum' cannot read equation \"{ctx.attrs['equation']}\": {error}") from None
+        raise TypeRuleError(f"equation \"{ctx.attrs['equation']}\": {error}") from None
     sizes: dict[str, Dim] = {}
     for index, term in enumerate(terms):
         for label, dim in zip(term, ctx.operands[index].shape, strict=True):
@@ -144,7 +142,7 @@ def _infer_einsum(ctx: TypeContext) -> list[TensorType]:
                 sizes[label] = join(sizes[label], dim) if label in sizes else dim
             except ValueError as error:
                 all_of = ", ".join(operand_text(ctx, other) for other in range(index + 1))
-                raise TypeRuleError(f"'einsum' label '{label}' has two sizes ({error}): {all_of}") from None
+                raise TypeRuleError(f"label '{label}' has two sizes ({error}): {all_of}") from None
     return [result(ctx, [sizes[label] for label in output])]
 
 

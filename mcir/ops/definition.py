@@ -51,7 +51,8 @@ def is_int(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return is_int(value) or isinstance(value, float)
+    # an integer that no double can hold is no number of a float attribute
+    return isinstance(value, float) or (is_int(value) and abs(value) < 2**1023)
 
 
 def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:

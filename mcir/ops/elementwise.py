@@ -41,7 +41,7 @@ class Row:
 
 def _erf(np: Any, x: Any) -> Any:
     """The error function in double precision (NumPy has none)."""
-    return np.asarray(np.frompyfunc(math.erf, 1, 1)(x)).astype(np.result_type(x))
+    return np.asarray(np.frompyfunc(math.erf, 1, 1)(x)).astype(x.dtype)
 
 
 def _sigmoid(np: Any, x: Any) -> Any:
@@ -211,9 +211,9 @@ def _infer_clip(ctx: TypeContext) -> list[TensorType]:
             continue
         require_same_dtype(ctx, 0, index)
         if attr in ctx.attrs:
-            raise TypeRuleError(f"'clip' has its bound '{attr}' both as operand and as attribute", "write one of them")
+            raise TypeRuleError(f"the bound '{attr}' is given both as operand and as attribute", "write one of them")
         if broadcast_operands(ctx, (0, index)) != ctx.operands[0].shape:
-            raise TypeRuleError(f"'clip' cannot widen {operand_text(ctx, 0)} to its bound {operand_text(ctx, index)}")
+            raise TypeRuleError(f"cannot widen {operand_text(ctx, 0)} to its bound {operand_text(ctx, index)}")
     return [result(ctx, ctx.operands[0].shape)]
 
 
@@ -247,9 +247,8 @@ def _cast(ctx: EvalContext, x: Any) -> Any:
     name = ctx.results[0].dtype
     if name == "i1":
         return rounded(ctx, widen(ctx, x) != 0)
-    if ctx.attrs["saturate"] and DTYPES[name].bits == 8 and is_float(x):
-        limit = FP8_LIMITS.get(name, math.inf)
-        x = ctx.np.clip(widen(ctx, x), -limit, limit)
+    if ctx.attrs["saturate"] and name in FP8_LIMITS:
+        x = ctx.np.clip(widen(ctx, x), -FP8_LIMITS[name], FP8_LIMITS[name])
     # ml_dtypes converts to integers by way of fp32 only
     return rounded(ctx, x if is_float(x) == (DTYPES[name].kind == "float") else widen(ctx, x))
 
@@ -270,8 +269,8 @@ define(
 
 def _positive_cap(ctx: TypeContext) -> None:
     cap = ctx.attrs["cap"]
-    if not (0 < cap < math.inf):
-        raise TypeRuleError(f"'softcap' needs a finite cap above zero, got {cap}")
+    if not 0 < cap < math.inf:
+        raise TypeRuleError(f"the cap must be finite and above zero, got {cap}")
 
 
 define(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ def _infer_transpose(ctx: TypeContext) -> list[TensorType]:
     shape, perm = ctx.operands[0].shape, ctx.attrs["perm"]
     if sorted(perm) != list(range(len(shape))):
         raise TypeRuleError(
-            f"'transpose' has perm {perm}, which does not order the axes of {operand_text(ctx, 0)}",
+            f"perm {perm} does not order the axes of {operand_text(ctx, 0)}",
             f"perm names each of {list(range(len(shape)))} once",
         )
     return [result(ctx, [shape[axis] for axis in perm])]
@@ -58,15 +59,15 @@ def reshaped(ctx: TypeContext, wanted: Sequence[int]) -> Shape:
     """The shape that `wanted` (with its 0 and -1) makes of the first operand's. Raises TypeRuleError."""
     shape = ctx.operands[0].shape
     if list(wanted).count(-1) > 1 or min(wanted, default=0) < -1:
-        raise TypeRuleError(f"'reshape' to {list(wanted)} has a negative size", "-1 may stand once and is worked out")
+        raise TypeRuleError(f"a size of {list(wanted)} is negative", "-1 may stand once and is worked out")
     dims: list[Dim] = list(wanted)
     if not ctx.attrs["allow_zero"]:
         for axis, dim in enumerate(dims):
             if dim == 0 and axis >= len(shape):
-                raise TypeRuleError(f"'reshape' copies size {axis} from {operand_text(ctx, 0)}, which has none")
+                raise TypeRuleError(f"size {axis} cannot be copied from {operand_text(ctx, 0)}, which has none")
             dims[axis] = shape[axis] if dim == 0 else dim
     elif -1 in dims and 0 in dims:
-        raise TypeRuleError(f"'reshape' to {list(wanted)} cannot work out -1 beside a size of 0")
+        raise TypeRuleError(f"-1 cannot be worked out beside a size of 0: {list(wanted)}")
     if -1 in dims:
         at = dims.index(-1)
         dims[at] = _left_over(ctx, shape, dims[:at] + dims[at + 1 :])
@@ -83,17 +84,17 @@ def _left_over(ctx: TypeContext, shape: Shape, others: list[Dim]) -> Dim:
         total, rest = (product(dim for dim in shape if dim is not None), product(kept)) if cancel else (None, None)
     if total is None or rest is None:
         return None
-    names = list(total[1])
-    for name in rest[1]:
-        if name not in names:
-            return None
-        names.remove(name)
+    names = Counter(total[1])
+    names.subtract(rest[1])
+    if min(names.values(), default=0) < 0:
+        return None
     if rest[0] == 0 or total[0] % rest[0]:
-        raise TypeRuleError(f"'reshape' cannot divide {operand_text(ctx, 0)} among {shape_text(tuple(others))}")
+        raise TypeRuleError(f"cannot divide {operand_text(ctx, 0)} among {shape_text(tuple(others))}")
     size = total[0] // rest[0]
-    if not names:
+    left = list(names.elements())
+    if not left:
         return size
-    return names[0] if len(names) == 1 and size == 1 else None
+    return left[0] if len(left) == 1 and size == 1 else None
 
 
 def _copies_unknowns(shape: Shape, others: list[Dim]) -> bool:
@@ -104,7 +105,7 @@ def _same_count(ctx: TypeContext, target: Shape) -> None:
     """Refuses a target that has another number of elements, as far as sizes and equal names tell."""
     source, wanted = product(ctx.operands[0].shape), product(target)
     if source is not None and wanted is not None and source[1] == wanted[1] and source[0] != wanted[0]:
-        raise TypeRuleError(f"'reshape' cannot make {shape_text(target)} of {operand_text(ctx, 0)}: "
+        raise TypeRuleError(f"cannot make {shape_text(target)} of {operand_text(ctx, 0)}: "
                             f"{wanted[0]} elements of {source[0]}")  # fmt: skip
 
 
@@ -144,14 +145,14 @@ define(
 def _infer_expand(ctx: TypeContext) -> list[TensorType]:
     wanted, length = _given_shape(ctx)
     if wanted is not None and min(wanted, default=0) < 0:
-        raise TypeRuleError(f"'expand' to {wanted} has a negative size", "write 1 for an axis that stays as it is")
+        raise TypeRuleError(f"a size of {wanted} is negative", "write 1 for an axis that stays as it is")
     if wanted is None and length is None:
         return [result(ctx, declared_type(ctx).shape)]
     target: Shape = tuple(wanted) if wanted is not None else (None,) * (length or 0)
     try:
         return [result(ctx, broadcast_shapes(ctx.operands[0].shape, target))]
     except ValueError as error:
-        message = f"'expand' cannot broadcast {operand_text(ctx, 0)} with {shape_text(target)}: {error}"
+        message = f"cannot broadcast {operand_text(ctx, 0)} with {shape_text(target)}: {error}"
         raise TypeRuleError(message, "axes are aligned at the last one; sizes must be equal or 1") from None
 
 
@@ -175,10 +176,10 @@ define(
 
 def _infer_squeeze(ctx: TypeContext) -> list[TensorType]:
     shape = ctx.operands[0].shape
-    axes = normal_axes(ctx, ctx.attrs["axes"], len(shape))
+    axes = set(normal_axes(ctx, ctx.attrs["axes"], len(shape)))
     for axis in axes:
         if isinstance(shape[axis], int) and shape[axis] != 1:
-            raise TypeRuleError(f"'squeeze' drops axis {axis} of {operand_text(ctx, 0)}, which has size {shape[axis]}")
+            raise TypeRuleError(f"axis {axis} of {operand_text(ctx, 0)} has size {shape[axis]}, not 1")
     return [result(ctx, [dim for axis, dim in enumerate(shape) if axis not in axes])]
 
 
@@ -196,7 +197,7 @@ define(
 def _infer_unsqueeze(ctx: TypeContext) -> list[TensorType]:
     rest = iter(ctx.operands[0].shape)
     rank = ctx.operands[0].rank + len(ctx.attrs["axes"])
-    axes = normal_axes(ctx, ctx.attrs["axes"], rank)
+    axes = set(normal_axes(ctx, ctx.attrs["axes"], rank))
     return [result(ctx, [1 if axis in axes else next(rest) for axis in range(rank)])]
 
 

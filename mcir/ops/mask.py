@@ -10,31 +10,37 @@ from mcir.ops.numeric import rounded
 from mcir.ops.rules import broadcast_operands, operand_text, require_family, require_rank, result
 from mcir.types import TensorType
 
+FAR = 2**60  # beyond every position; sums of a few still fit 64 bits
+
 
 def _infer_mask(ctx: TypeContext) -> list[TensorType]:
     require_family(ctx, 0, "float")
     boolean = ctx.attrs["kind"] == "boolean"
     if boolean != (len(ctx.operands) == 2):
-        need = "needs its operand 'keep'" if boolean else "takes no operand 'keep'"
-        raise TypeRuleError(f"'mask' of kind \"{ctx.attrs['kind']}\" {need}")
+        need = "needs the operand 'keep'" if boolean else "takes no operand 'keep'"
+        raise TypeRuleError(f"kind \"{ctx.attrs['kind']}\" {need}")
     if boolean:
         require_family(ctx, 1, "bool")
         return [result(ctx, broadcast_operands(ctx, (0, 1)))]
     if ctx.operands[0].rank < 2:
-        raise TypeRuleError(f"'mask' needs a row and a column axis in {operand_text(ctx, 0)}")
+        raise TypeRuleError(f"needs a row and a column axis in {operand_text(ctx, 0)}")
     return [result(ctx, ctx.operands[0].shape)]
 
 
 def _check_mask(ctx: TypeContext) -> None:
     for name in ("left", "right"):
         if ctx.attrs[name] < -1:
-            raise TypeRuleError(f"'mask' has {name} = {ctx.attrs[name]}", "write 0 or more columns, or -1 for all")
+            raise TypeRuleError(f"{name} is {ctx.attrs[name]}", "write 0 or more columns, or -1 for all")
         if name in ctx.attrs and ctx.attrs["kind"] != "window":
-            raise TypeRuleError(f"'mask' of kind \"{ctx.attrs['kind']}\" has no '{name}'", 'write kind = "window"')
+            raise TypeRuleError(f"kind \"{ctx.attrs['kind']}\" has no '{name}'", 'write kind = "window"')
     if "offset" in ctx.attrs and ctx.attrs["kind"] == "boolean":
-        raise TypeRuleError("'mask' of kind \"boolean\" has no 'offset'")
-    if math.isnan(ctx.attrs["fill"]):
-        raise TypeRuleError("'mask' cannot fill with NaN")
+        raise TypeRuleError("kind \"boolean\" has no 'offset'")
+    rows, columns = ctx.operands[0].shape[-2:] if ctx.attrs["kind"] != "boolean" else (1, 1)
+    if rows != columns and "offset" not in ctx.attrs:
+        hint = "offset = 0 aligns the diagonal at the top left, columns - rows at the bottom right"
+        raise TypeRuleError(f"{operand_text(ctx, 0)} is not square, so 'offset' must be written", hint)
+    if ctx.attrs["fill"] != ctx.attrs["fill"]:
+        raise TypeRuleError("fill is NaN")
 
 
 def _positions(ctx: EvalContext, x: Any) -> tuple[Any, Any]:
@@ -44,16 +50,24 @@ def _positions(ctx: EvalContext, x: Any) -> tuple[Any, Any]:
     return rows.reshape(-1, 1), columns.reshape(1, -1)
 
 
+def _distance(value: int) -> int:
+    """An attribute of any size as one that can be added to a position: far is far."""
+    return max(-FAR, min(FAR, value))
+
+
 def _kept(ctx: EvalContext, x: Any) -> Any:
     """Where a causal or window mask keeps the score."""
     rows, columns = _positions(ctx, x)
-    middle = rows + ctx.attrs["offset"]
+    middle = rows + _distance(ctx.attrs["offset"])
     if ctx.attrs["kind"] == "causal":
         return columns <= middle
-    left, right = ctx.attrs["left"], ctx.attrs["right"]
+    left, right = _distance(ctx.attrs["left"]), _distance(ctx.attrs["right"])
     kept = ctx.np.ones((rows.size, columns.size), dtype=bool)
-    kept &= True if left == -1 else columns >= middle - left
-    return kept & (True if right == -1 else columns <= middle + right)
+    if left >= 0:
+        kept &= columns >= middle - left
+    if right >= 0:
+        kept &= columns <= middle + right
+    return kept
 
 
 def _mask(ctx: EvalContext, x: Any, keep: Any) -> Any:
@@ -83,17 +97,17 @@ define(
 
 def _infer_trilu(ctx: TypeContext) -> list[TensorType]:
     if ctx.operands[0].rank < 2:
-        raise TypeRuleError(f"'trilu' needs a row and a column axis in {operand_text(ctx, 0)}")
+        raise TypeRuleError(f"needs a row and a column axis in {operand_text(ctx, 0)}")
     if len(ctx.operands) > 1:
         require_family(ctx, 1, "integer")
         require_rank(ctx, 1, 0, 1)
         if "k" in ctx.attrs:
-            raise TypeRuleError("'trilu' has 'k' both as operand and as attribute", "write one of them")
+            raise TypeRuleError("'k' is given both as operand and as attribute", "write one of them")
     return [result(ctx, ctx.operands[0].shape)]
 
 
 def _trilu(ctx: EvalContext, x: Any, k: Any) -> Any:
-    diagonal = ctx.attrs["k"] if k is None else int(k.reshape(()))
+    diagonal = _distance(ctx.attrs["k"] if k is None else int(k.reshape(())))
     rows, columns = _positions(ctx, x)
     kept = columns >= rows + diagonal if ctx.attrs["upper"] else columns <= rows + diagonal
     return rounded(ctx, ctx.np.where(kept, x, ctx.np.zeros((), dtype=x.dtype)))

@@ -71,7 +71,7 @@ def _infer_norm(ctx: TypeContext) -> list[TensorType]:
             fits = False
         if not fits:
             both = f"{operand_text(ctx, 0)} and {operand_text(ctx, index)}"
-            raise TypeRuleError(f"'{ctx.op.name}' normalises {shape_text(normalised)}, which does not fit: {both}")
+            raise TypeRuleError(f"{shape_text(normalised)} is normalised, which the operand does not fit: {both}")
     return [result(ctx, shape)]
 
 

@@ -26,8 +26,6 @@ LAYOUT = frozenset({"layout"})
 
 
 def _infer_concat(ctx: TypeContext) -> list[TensorType]:
-    if not ctx.operands:
-        raise TypeRuleError("'concat' needs an operand")
     first = ctx.operands[0]
     axis = normal_axis(ctx, ctx.attrs["axis"], first.rank)
     dims: list[Dim] = list(first.shape)
@@ -40,7 +38,7 @@ def _infer_concat(ctx: TypeContext) -> list[TensorType]:
             dims = [a if at == axis else join_dim(a, b) for at, (a, b) in pairs]
         except ValueError as error:
             both = f"{operand_text(ctx, 0)} and {operand_text(ctx, index)}"
-            raise TypeRuleError(f"'concat' along axis {axis} cannot join {both}: {error}") from None
+            raise TypeRuleError(f"cannot join {both} along axis {axis}: {error}") from None
     along = [operand.shape[axis] for operand in ctx.operands]
     sizes = [size for size in along if isinstance(size, int)]
     dims[axis] = along[0] if len(along) == 1 else sum(sizes) if len(sizes) == len(along) else None
@@ -76,7 +74,7 @@ def _infer_split(ctx: TypeContext) -> list[TensorType]:
             sizes = even_sizes(size, count)
     count = len(ctx.declared) if count is None else count
     if sizes is not None and (min(sizes, default=0) < 0 or (isinstance(size, int) and sum(sizes) != size)):
-        raise TypeRuleError(f"'split' into {sizes} does not add up along axis {axis} of {operand_text(ctx, 0)}")
+        raise TypeRuleError(f"sizes {sizes} do not add up along axis {axis} of {operand_text(ctx, 0)}")
     parts: Sequence[Dim] = sizes if sizes is not None else [size if count == 1 else None] * count
     return [result(ctx, (*shape[:axis], part, *shape[axis + 1 :])) for part in parts]
 
@@ -117,21 +115,22 @@ def _slice_parts(ctx: TypeContext) -> tuple[dict[str, list[int] | None], int | N
     for index, name in enumerate(_PARTS, 1):
         given = index < len(ctx.operands) if by_operand else name in ctx.attrs
         if not given and name in ("starts", "ends"):
-            raise TypeRuleError(f"'slice' needs '{name}'")
+            raise TypeRuleError(f"'{name}' is missing")
         if by_operand and name in ctx.attrs:
-            raise TypeRuleError(f"'slice' has operands for its bounds, so attribute '{name}' is one too many")
+            raise TypeRuleError(f"bounds are given as operands, so attribute '{name}' is one too many")
         if given:
             values[name], length = list_operand(ctx, index) if by_operand else (ctx.attrs[name], len(ctx.attrs[name]))
             lengths |= {length} if length is not None else set()
     if len(lengths) > 1:
-        raise TypeRuleError(f"'slice' has lists of different lengths: {sorted(lengths)}")
+        raise TypeRuleError(f"the lists of bounds have different lengths: {sorted(lengths)}")
     return values, next(iter(lengths), None)
 
 
 def slice_dim(dim: Dim, start: int, end: int, step: int) -> Dim:
     """The size of dim[start:end:step]: None if it depends on the run."""
     if isinstance(dim, int):
-        return len(range(*slice(start, end, step).indices(dim)))
+        first, last, step = slice(start, end, step).indices(dim)
+        return max(0, -((first - last) // step))
     # ONNX writes "to the end" as a huge number
     return dim if start == 0 and end >= 2**31 - 1 and step == 1 else None
 
@@ -148,7 +147,7 @@ def _infer_slice(ctx: TypeContext) -> list[TensorType]:
     for index, axis in enumerate(normal_axes(ctx, axes, len(dims))):
         known = starts is not None and ends is not None and steps is not None
         if steps is not None and steps[index] == 0:
-            raise TypeRuleError("'slice' has a step of 0")
+            raise TypeRuleError("a step is 0")
         dims[axis] = slice_dim(dims[axis], starts[index], ends[index], steps[index]) if known else None  # type: ignore[index]
     return [result(ctx, dims)]
 
@@ -218,7 +217,7 @@ def _infer_repeat(ctx: TypeContext) -> list[TensorType]:
     shape, count = ctx.operands[0].shape, ctx.attrs["count"]
     axis = normal_axis(ctx, ctx.attrs["axis"], len(shape))
     if count < 0:
-        raise TypeRuleError(f"'repeat' cannot repeat {count} times")
+        raise TypeRuleError(f"the count is negative: {count}")
     return [result(ctx, (*shape[:axis], repeated_dim(shape[axis], count), *shape[axis + 1 :]))]
 
 
@@ -240,9 +239,9 @@ def _infer_tile(ctx: TypeContext) -> list[TensorType]:
     else:
         repeats, length = ctx.attrs["repeats"], len(ctx.attrs["repeats"])
     if length is not None and length != len(shape):
-        raise TypeRuleError(f"'tile' has {length} repeats for {operand_text(ctx, 0)}", "write one for each axis")
+        raise TypeRuleError(f"{length} repeats are given for {operand_text(ctx, 0)}", "write one for each axis")
     if repeats is not None and min(repeats, default=0) < 0:
-        raise TypeRuleError(f"'tile' cannot repeat {repeats} times")
+        raise TypeRuleError(f"a count is negative: {repeats}")
     counts: Sequence[int | None] = repeats if repeats is not None else [None] * len(shape)
     return [result(ctx, list(map(repeated_dim, shape, counts)))]
 

@@ -15,7 +15,7 @@ def _infer_reduce(family: str) -> Callable[[TypeContext], list[TensorType]]:
     def infer(ctx: TypeContext) -> list[TensorType]:
         require_family(ctx, 0, family)
         shape = ctx.operands[0].shape
-        axes = normal_axes(ctx, ctx.attrs["axes"], len(shape))
+        axes = set(normal_axes(ctx, ctx.attrs["axes"], len(shape)))
         kept: list[Dim] = [1] if ctx.attrs["keepdims"] else []
         dims = [kept if axis in axes else [dim] for axis, dim in enumerate(shape)]
         return [result(ctx, [dim for part in dims for dim in part])]

@@ -1,7 +1,8 @@
 """What the type rules of semantic ops share: dims, shapes, axes, element types, and compatibility.
 
 A dim is a size, a name (equal names are equal sizes) or None. A rule refuses only what cannot hold at
-run time: a name or None against a size is accepted, and the more precise of the two goes on.
+run time: a name or None against a size is accepted, and the more precise of the two goes on. It may rely
+on what the verifier checks before it: the number of operands and results, and the attributes' kinds.
 
 Residency: an inferred type takes the first operand residency that is not global, and `compatible`
 does not look at it: where a value may live is decided by the memory rules, not by an op's type rule.
@@ -11,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from mcir.ops.definition import InferRule, TypeContext, TypeRuleError
+from mcir.ops.definition import InferRule, TypeContext, TypeRuleError, is_int
 from mcir.types import DTYPES, Dim, Shape, TensorType
+
+MAX_LIST = 4096  # elements of a list operand whose value is unknown: no rule builds longer shapes
 
 # Families of element types that ops ask for: name -> (words for messages, the kinds in it).
 FAMILIES: dict[str, tuple[str, frozenset[str]]] = {
@@ -114,21 +117,21 @@ def require_family(ctx: TypeContext, index: int, family: str) -> None:
     words, kinds = FAMILIES[family]
     if dtype_kind(ctx.operands[index].dtype) not in kinds:
         hint = "cast it first" if family != "any" else ""
-        raise TypeRuleError(f"'{ctx.op.name}' takes tensors {words}, got {operand_text(ctx, index)}", hint)
+        raise TypeRuleError(f"takes tensors {words}, got {operand_text(ctx, index)}", hint)
 
 
 def require_rank(ctx: TypeContext, index: int, *ranks: int) -> None:
     """Refuses operand `index` unless it has one of the ranks."""
     if ctx.operands[index].rank not in ranks:
         wanted = " or ".join(map(str, ranks))
-        raise TypeRuleError(f"'{ctx.op.name}' takes an operand of rank {wanted}, got {operand_text(ctx, index)}")
+        raise TypeRuleError(f"takes an operand of rank {wanted}, got {operand_text(ctx, index)}")
 
 
 def require_same_dtype(ctx: TypeContext, left: int, right: int) -> None:
     """Refuses two operands of different element types: casts are explicit."""
     if ctx.operands[left].dtype != ctx.operands[right].dtype:
         both = f"{operand_text(ctx, left)} and {operand_text(ctx, right)}"
-        raise TypeRuleError(f"'{ctx.op.name}' takes one element type, got {both}", "cast one of them: casts are explicit")
+        raise TypeRuleError(f"takes one element type, got {both}", "casts are explicit: cast one")
 
 
 def broadcast_operands(ctx: TypeContext, indices: Sequence[int]) -> Shape:
@@ -139,7 +142,7 @@ def broadcast_operands(ctx: TypeContext, indices: Sequence[int]) -> Shape:
             shape = broadcast_shapes(shape, ctx.operands[index].shape)
         except ValueError as error:
             others = " and ".join(operand_text(ctx, other) for other in indices[: indices.index(index) + 1])
-            message = f"'{ctx.op.name}' cannot broadcast {others}: {error}"
+            message = f"cannot broadcast {others}: {error}"
             raise TypeRuleError(message, "axes are aligned at the last one; sizes must be equal or 1") from None
     return shape
 
@@ -148,7 +151,7 @@ def normal_axis(ctx: TypeContext, axis: int, rank: int) -> int:
     """`axis` counted from the front. Raises TypeRuleError unless -rank <= axis < rank."""
     if not -rank <= axis < rank:
         hint = f"axes are {-rank} to {rank - 1}" if rank else "a scalar has no axes"
-        raise TypeRuleError(f"'{ctx.op.name}' has axis {axis} out of range for rank {rank}", hint)
+        raise TypeRuleError(f"axis {axis} is out of range for rank {rank}", hint)
     return axis % rank
 
 
@@ -156,7 +159,7 @@ def normal_axes(ctx: TypeContext, axes: Sequence[int], rank: int) -> list[int]:
     """All `axes` counted from the front, in the given order. Raises TypeRuleError also if one is named twice."""
     normal = [normal_axis(ctx, axis, rank) for axis in axes]
     if len(set(normal)) != len(normal):
-        raise TypeRuleError(f"'{ctx.op.name}' names an axis twice: {list(axes)}")
+        raise TypeRuleError(f"an axis is named twice: {list(axes)}")
     return normal
 
 
@@ -164,9 +167,9 @@ def one_of(ctx: TypeContext, index: int, attr: str, *, optional: bool = False) -
     """True if operand `index` is given, False if attribute `attr` is. Refuses both, and neither unless optional."""
     operand, attribute = len(ctx.operands) > index, attr in ctx.attrs
     if operand and attribute:
-        raise TypeRuleError(f"'{ctx.op.name}' has '{attr}' both as operand and as attribute", "write one of them")
+        raise TypeRuleError(f"'{attr}' is given both as operand and as attribute", "write one of them")
     if not operand and not attribute and not optional:
-        raise TypeRuleError(f"'{ctx.op.name}' needs '{attr}' as operand or as attribute")
+        raise TypeRuleError(f"needs '{attr}' as operand or as attribute")
     return operand
 
 
@@ -175,16 +178,19 @@ def list_operand(ctx: TypeContext, index: int) -> tuple[list[int] | None, int | 
     require_family(ctx, index, "integer")
     require_rank(ctx, index, 1)
     value = ctx.constants.get(index)
-    if isinstance(value, list):
-        return [int(item) for item in value], len(value)
+    # the constant node itself may be invalid
+    if isinstance(value, list) and all(map(is_int, value)):
+        return value, len(value)
     length = ctx.operands[index].shape[0]
+    if isinstance(length, int) and length > MAX_LIST:
+        raise TypeRuleError(f"{operand_text(ctx, index)} has more than {MAX_LIST} elements")
     return None, length if isinstance(length, int) else None
 
 
 def declared_type(ctx: TypeContext, index: int = 0) -> TensorType:
     """The result type as written, for rules that cannot know it."""
     if index >= len(ctx.declared):
-        raise TypeRuleError(f"the result type of '{ctx.op.name}' cannot be inferred here", "write it")
+        raise TypeRuleError("the result type cannot be inferred", "write it")
     return ctx.declared[index]
 
 
@@ -227,7 +233,7 @@ def as_declared(*, family: str = "any", check: Callable[[TypeContext, TensorType
         declared = declared_type(ctx)
         words, kinds = FAMILIES[family]
         if dtype_kind(declared.dtype) not in kinds:
-            raise TypeRuleError(f"'{ctx.op.name}' gives a tensor {words}, not {type_text(declared)}")
+            raise TypeRuleError(f"gives a tensor {words}, not {type_text(declared)}")
         if check is not None:
             check(ctx, declared)
         return [declared]

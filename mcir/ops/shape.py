@@ -57,12 +57,12 @@ def _check_element(ctx: TypeContext, value: Any, dtype: str) -> None:
     problem = _element_problem(value, dtype)
     if problem is not None:
         shown = "a list" if isinstance(value, list) else repr(value)
-        raise TypeRuleError(f"'{ctx.op.name}' of {dtype} has value {shown}, which is not {problem}")
+        raise TypeRuleError(f"an element of {dtype} is {problem}, not {shown}")
 
 
 def _known_sizes(ctx: TypeContext, declared: TensorType) -> None:
     if None in declared.shape:
-        raise TypeRuleError(f"'{ctx.op.name}' has no size for an axis of {type_text(declared)}", "write sizes or names")
+        raise TypeRuleError(f"an axis of {type_text(declared)} has no size", "write sizes or names")
 
 
 def _constant_elements(ctx: TypeContext) -> None:
@@ -73,7 +73,7 @@ def _constant_elements(ctx: TypeContext) -> None:
         return
     if not declared.is_static() or len(value) != math.prod(declared.shape):  # type: ignore[arg-type]
         raise TypeRuleError(
-            f"'constant' has {len(value)} elements for {type_text(declared)}",
+            f"{len(value)} elements are given for {type_text(declared)}",
             "write one element to fill the tensor, or all of them in row-major order",
         )
 
@@ -114,7 +114,7 @@ def _infer_full(ctx: TypeContext) -> list[TensorType]:
     sizes, length = list_operand(ctx, 0)
     shape: tuple[Dim, ...] = declared.shape if length is None else (None,) * length
     if sizes is not None and min(sizes, default=0) < 0:
-        raise TypeRuleError(f"'full' has a negative size: {sizes}")
+        raise TypeRuleError(f"a size of {sizes} is negative")
     return [result(ctx, shape if sizes is None else sizes, declared.dtype)]
 
 
@@ -149,13 +149,15 @@ def _infer_range(ctx: TypeContext) -> list[TensorType]:
         require_rank(ctx, index, 0)
     bounds = [ctx.constants.get(index) for index in range(3)]
     if bounds[2] == 0:
-        raise TypeRuleError("'range' has a delta of 0")
-    return [result(ctx, (None if None in bounds else range_length(*bounds),))]  # type: ignore[arg-type]
+        raise TypeRuleError("delta is 0")
+    known = all(is_int(bound) or (isinstance(bound, float) and math.isfinite(bound)) for bound in bounds)
+    return [result(ctx, (range_length(*bounds) if known else None,))]  # type: ignore[arg-type]
 
 
 def range_length(start: float, limit: float, delta: float) -> int:
     """How many elements `range` gives: start, start + delta, ... before limit."""
-    return max(0, math.ceil((limit - start) / delta))
+    # integers stay integers: a quotient of large ones would be rounded
+    return max(0, math.ceil(-((start - limit) // delta)))
 
 
 def _range(ctx: EvalContext, start: Any, limit: Any, delta: Any) -> Any:
