@@ -27,7 +27,22 @@ if TYPE_CHECKING:
     from lark import Token
 
 MAX_DIAGNOSTICS = 100  # further faults of one text are not worth reading
-_UNNAMED = "\0"  # marks a node that gets its name when its region is closed
+
+
+class _Unnamed(str):
+    """Stands for the name of a node that gets it when its region is closed.
+
+    Equal to itself alone: any string may be the name that a user gave.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
 
 
 class Scope:
@@ -98,7 +113,6 @@ class Actions(ValueActions):
         self.scope = Scope()
         graph = SemanticGraph(self.read(symbol), attrs=attrs, loc=self.locate(keyword))
         graph.inputs = [value for value in params if self.declare(value)]
-        self.comments.open(keyword.start_pos, graph)
         return graph
 
     def graph(self, graph: SemanticGraph, *rest: Any) -> SemanticGraph:
@@ -126,7 +140,6 @@ class Actions(ValueActions):
         inputs, outputs = (*signature, [], [])[:2]
         region.inputs = [value for value in inputs if self.declare(value)]
         region.outputs = [value for value in outputs if self.declare(value)]
-        self.comments.open(keyword.start_pos, region)
         return region
 
     def region(self, region: Region, *rest: Any) -> Region:
@@ -170,11 +183,10 @@ class Actions(ValueActions):
         if name is not None:
             node_name = self.read(name)
         else:
-            node_name = names[0] if names else f"{_UNNAMED}{first.start_pos}"
+            node_name = names[0] if names else _Unnamed()
         node = MCNode(node_name, self.op_name(op), operands, outputs, attrs, loc=loc)
         for value in outputs:
             self.declare(value)
-        self.comments.open(first.start_pos, node)
         return node
 
     def results(self, token: Token | None = None) -> Token | None:
@@ -273,7 +285,7 @@ def _name_tokens(token: Token) -> list[Token]:
 
 def _name_the_unnamed(nodes: list[MCNode]) -> None:
     """Gives nodes without result and name the name of their op, made unique."""
-    unnamed = [node for node in nodes if node.name.startswith(_UNNAMED) and not node.outputs]
+    unnamed = [node for node in nodes if isinstance(node.name, _Unnamed)]
     if not unnamed:
         return
     taken = {node.name for node in nodes}

@@ -92,7 +92,7 @@ class ValueActions:
     def integer(self, token: Token) -> int:
         if "x" in token:
             return int(token, 16)
-        if len(token) > _MAX_DECIMAL_DIGITS:
+        if len(token.lstrip("-")) > _MAX_DECIMAL_DIGITS:
             self.fault(token, f"a decimal integer has more than {_MAX_DECIMAL_DIGITS} digits", "write it as 0x...")
             return 0
         return int(token)

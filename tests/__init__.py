@@ -1,0 +1,1 @@
+"""The tests of MCIR. A package, so that `tests.support` is found from a checkout."""
