@@ -17,6 +17,7 @@ from mcir.ops.rules import (
     require_family,
     require_same_dtype,
     result,
+    shown,
 )
 from mcir.types import Dim, Shape, TensorType
 
@@ -48,7 +49,7 @@ def _infer_matmul(ctx: TypeContext) -> list[TensorType]:
     except ValueError:
         fits = left == columns and ctx.operands[1].rank > 1
         hint = f"transpose_b = {'false' if ctx.attrs['transpose_b'] else 'true'} would fit" if fits else ""
-        raise TypeRuleError(f"contracts {left} with {right}: {both}", hint) from None
+        raise TypeRuleError(f"contracts {shown(left)} with {shown(right)}: {both}", hint) from None
     try:
         batch = broadcast_shapes(left_batch, right_batch)
     except ValueError as error:
@@ -101,7 +102,7 @@ def parse_equation(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]]
         return labels, ellipsis + sorted(letter for letter, count in counts.items() if count == 1)
     match = _TERM.fullmatch(output)
     if match is None:
-        raise ValueError(f"'{output}' is no list of letters with at most one '...'")
+        raise ValueError(f"{shown(output)} is no list of letters with at most one '...'")
     result_labels = [*match[1], *(ellipsis if match[2] else []), *match[3]]
     if ellipsis and not match[2]:
         raise ValueError("its result drops the '...'")
@@ -119,10 +120,10 @@ def _ellipsis_axis(label: str) -> int:
 def _term_labels(term: str, rank: int) -> list[str]:
     match = _TERM.fullmatch(term)
     if match is None:
-        raise ValueError(f"'{term}' is no list of letters with at most one '...'")
+        raise ValueError(f"{shown(term)} is no list of letters with at most one '...'")
     covered = rank - len(match[1]) - len(match[3])
     if covered < 0 or (covered and not match[2]):
-        raise ValueError(f"'{term}' does not label {rank} axes")
+        raise ValueError(f"{shown(term)} does not label {rank} axes")
     return [*match[1], *(f"...{axis}" for axis in range(covered, 0, -1)), *match[3]]
 
 
@@ -133,7 +134,7 @@ def _infer_einsum(ctx: TypeContext) -> list[TensorType]:
     try:
         terms, output = parse_equation(ctx.attrs["equation"], [operand.rank for operand in ctx.operands])
     except ValueError as error:
-        raise TypeRuleError(f"equation \"{ctx.attrs['equation']}\": {error}") from None
+        raise TypeRuleError(f"equation {shown(ctx.attrs['equation'])}: {error}") from None
     sizes: dict[str, Dim] = {}
     for index, term in enumerate(terms):
         for label, dim in zip(term, ctx.operands[index].shape, strict=True):

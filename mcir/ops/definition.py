@@ -50,7 +50,7 @@ def is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     # an integer that no double can hold is no number of a float attribute
     return isinstance(value, float) or (is_int(value) and abs(value) < 2**1023)
 
@@ -62,11 +62,11 @@ def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
 # Kind of attribute -> (what it is called in messages, check).
 ATTRIBUTE_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("an integer", is_int),
-    "float": ("a number", _is_number),
+    "float": ("a number", is_number),
     "bool": ("true or false", lambda value: isinstance(value, bool)),
     "str": ("a string", lambda value: isinstance(value, str)),
     "ints": ("a list of integers", _list_of(is_int)),
-    "floats": ("a list of numbers", _list_of(_is_number)),
+    "floats": ("a list of numbers", _list_of(is_number)),
     "strs": ("a list of strings", _list_of(lambda value: isinstance(value, str))),
     "dict": ("a dictionary", lambda value: isinstance(value, dict)),
     "list": ("a list", lambda value: isinstance(value, list)),

@@ -19,6 +19,7 @@ from mcir.ops.rules import (
     product,
     result,
     shape_text,
+    shown,
 )
 from mcir.types import Dim, Shape, TensorType
 
@@ -29,7 +30,7 @@ def _infer_transpose(ctx: TypeContext) -> list[TensorType]:
     shape, perm = ctx.operands[0].shape, ctx.attrs["perm"]
     if sorted(perm) != list(range(len(shape))):
         raise TypeRuleError(
-            f"perm {perm} does not order the axes of {operand_text(ctx, 0)}",
+            f"perm {shown(perm)} does not order the axes of {operand_text(ctx, 0)}",
             f"perm names each of {list(range(len(shape)))} once",
         )
     return [result(ctx, [shape[axis] for axis in perm])]
@@ -59,15 +60,15 @@ def reshaped(ctx: TypeContext, wanted: Sequence[int]) -> Shape:
     """The shape that `wanted` (with its 0 and -1) makes of the first operand's. Raises TypeRuleError."""
     shape = ctx.operands[0].shape
     if list(wanted).count(-1) > 1 or min(wanted, default=0) < -1:
-        raise TypeRuleError(f"a size of {list(wanted)} is negative", "-1 may stand once and is worked out")
+        raise TypeRuleError(f"a size of {shown(list(wanted))} is negative", "-1 may stand once and is worked out")
     dims: list[Dim] = list(wanted)
     if not ctx.attrs["allow_zero"]:
         for axis, dim in enumerate(dims):
             if dim == 0 and axis >= len(shape):
-                raise TypeRuleError(f"size {axis} cannot be copied from {operand_text(ctx, 0)}, which has none")
+                raise TypeRuleError(f"size {axis} cannot be copied from {operand_text(ctx, 0)}")
             dims[axis] = shape[axis] if dim == 0 else dim
     elif -1 in dims and 0 in dims:
-        raise TypeRuleError(f"-1 cannot be worked out beside a size of 0: {list(wanted)}")
+        raise TypeRuleError(f"-1 cannot be worked out beside a size of 0: {shown(list(wanted))}")
     if -1 in dims:
         at = dims.index(-1)
         dims[at] = _left_over(ctx, shape, dims[:at] + dims[at + 1 :])
@@ -106,7 +107,7 @@ def _same_count(ctx: TypeContext, target: Shape) -> None:
     source, wanted = product(ctx.operands[0].shape), product(target)
     if source is not None and wanted is not None and source[1] == wanted[1] and source[0] != wanted[0]:
         raise TypeRuleError(f"cannot make {shape_text(target)} of {operand_text(ctx, 0)}: "
-                            f"{wanted[0]} elements of {source[0]}")  # fmt: skip
+                            f"{shown(wanted[0])} elements of {shown(source[0])}")  # fmt: skip
 
 
 def _infer_reshape(ctx: TypeContext) -> list[TensorType]:
@@ -145,7 +146,7 @@ define(
 def _infer_expand(ctx: TypeContext) -> list[TensorType]:
     wanted, length = _given_shape(ctx)
     if wanted is not None and min(wanted, default=0) < 0:
-        raise TypeRuleError(f"a size of {wanted} is negative", "write 1 for an axis that stays as it is")
+        raise TypeRuleError(f"a size of {shown(wanted)} is negative", "write 1 for an axis that stays as it is")
     if wanted is None and length is None:
         return [result(ctx, declared_type(ctx).shape)]
     target: Shape = tuple(wanted) if wanted is not None else (None,) * (length or 0)
@@ -179,7 +180,7 @@ def _infer_squeeze(ctx: TypeContext) -> list[TensorType]:
     axes = set(normal_axes(ctx, ctx.attrs["axes"], len(shape)))
     for axis in axes:
         if isinstance(shape[axis], int) and shape[axis] != 1:
-            raise TypeRuleError(f"axis {axis} of {operand_text(ctx, 0)} has size {shape[axis]}, not 1")
+            raise TypeRuleError(f"axis {axis} of {operand_text(ctx, 0)} has size {shown(shape[axis])}, not 1")
     return [result(ctx, [dim for axis, dim in enumerate(shape) if axis not in axes])]
 
 

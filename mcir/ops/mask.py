@@ -7,7 +7,7 @@ from typing import Any
 
 from mcir.ops.definition import Attr, EvalContext, TypeContext, TypeRuleError, define
 from mcir.ops.numeric import rounded
-from mcir.ops.rules import broadcast_operands, operand_text, require_family, require_rank, result
+from mcir.ops.rules import broadcast_operands, operand_text, require_family, require_rank, result, shown
 from mcir.types import TensorType
 
 FAR = 2**60  # beyond every position; sums of a few still fit 64 bits
@@ -30,7 +30,7 @@ def _infer_mask(ctx: TypeContext) -> list[TensorType]:
 def _check_mask(ctx: TypeContext) -> None:
     for name in ("left", "right"):
         if ctx.attrs[name] < -1:
-            raise TypeRuleError(f"{name} is {ctx.attrs[name]}", "write 0 or more columns, or -1 for all")
+            raise TypeRuleError(f"{name} is {shown(ctx.attrs[name])}", "write 0 or more columns, or -1 for all")
         if name in ctx.attrs and ctx.attrs["kind"] != "window":
             raise TypeRuleError(f"kind \"{ctx.attrs['kind']}\" has no '{name}'", 'write kind = "window"')
     if "offset" in ctx.attrs and ctx.attrs["kind"] == "boolean":

@@ -17,6 +17,7 @@ from mcir.ops.rules import (
     require_family,
     require_same_dtype,
     result,
+    shown,
 )
 from mcir.types import Dim, TensorType
 
@@ -74,7 +75,7 @@ def _infer_split(ctx: TypeContext) -> list[TensorType]:
             sizes = even_sizes(size, count)
     count = len(ctx.declared) if count is None else count
     if sizes is not None and (min(sizes, default=0) < 0 or (isinstance(size, int) and sum(sizes) != size)):
-        raise TypeRuleError(f"sizes {sizes} do not add up along axis {axis} of {operand_text(ctx, 0)}")
+        raise TypeRuleError(f"sizes {shown(sizes)} do not add up along axis {axis} of {operand_text(ctx, 0)}")
     parts: Sequence[Dim] = sizes if sizes is not None else [size if count == 1 else None] * count
     return [result(ctx, (*shape[:axis], part, *shape[axis + 1 :])) for part in parts]
 
@@ -217,7 +218,7 @@ def _infer_repeat(ctx: TypeContext) -> list[TensorType]:
     shape, count = ctx.operands[0].shape, ctx.attrs["count"]
     axis = normal_axis(ctx, ctx.attrs["axis"], len(shape))
     if count < 0:
-        raise TypeRuleError(f"the count is negative: {count}")
+        raise TypeRuleError(f"the count is negative: {shown(count)}")
     return [result(ctx, (*shape[:axis], repeated_dim(shape[axis], count), *shape[axis + 1 :]))]
 
 
@@ -241,7 +242,7 @@ def _infer_tile(ctx: TypeContext) -> list[TensorType]:
     if length is not None and length != len(shape):
         raise TypeRuleError(f"{length} repeats are given for {operand_text(ctx, 0)}", "write one for each axis")
     if repeats is not None and min(repeats, default=0) < 0:
-        raise TypeRuleError(f"a count is negative: {repeats}")
+        raise TypeRuleError(f"a count is negative: {shown(repeats)}")
     counts: Sequence[int | None] = repeats if repeats is not None else [None] * len(shape)
     return [result(ctx, list(map(repeated_dim, shape, counts)))]
 

@@ -11,10 +11,12 @@ does not look at it: where a value may live is decided by the memory rules, not 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from mcir.ops.definition import InferRule, TypeContext, TypeRuleError, is_int
 from mcir.types import DTYPES, Dim, Shape, TensorType
 
+LONGEST_LIST = 12  # items of a list that messages show
 MAX_LIST = 4096  # elements of a list operand whose value is unknown: no rule builds longer shapes
 
 # Families of element types that ops ask for: name -> (words for messages, the kinds in it).
@@ -28,9 +30,22 @@ FAMILIES: dict[str, tuple[str, frozenset[str]]] = {
 }
 
 
+def shown(value: Any) -> str:
+    """An attribute value or size for messages, cut short where it is long."""
+    if isinstance(value, list):
+        items = [shown(item) for item in value[:LONGEST_LIST]]
+        return f"[{', '.join(items + ['...'] * (len(value) > LONGEST_LIST))}]"
+    if is_int(value):
+        # Python refuses to write very long integers in decimal
+        return str(value) if abs(value) < 10**20 else f"{value:#x}"[:20] + "..."
+    if isinstance(value, str):
+        return f'"{value[:60]}"'
+    return str(value).lower() if isinstance(value, bool) else str(value)[:60]
+
+
 def shape_text(shape: Shape) -> str:
     """`4x(seq)x?` for messages; a scalar is `()`."""
-    names = ["?" if dim is None else f"({dim})" if isinstance(dim, str) else str(dim) for dim in shape]
+    names = ["?" if dim is None else f"({dim})" if isinstance(dim, str) else shown(dim) for dim in shape]
     return "x".join(names) or "()"
 
 
@@ -57,7 +72,7 @@ def join_dim(left: Dim, right: Dim) -> Dim:
         return left if isinstance(right, str) else right
     if isinstance(right, str):
         return left
-    raise ValueError(f"{left} is not {right}")
+    raise ValueError(f"{shown(left)} is not {shown(right)}")
 
 
 def broadcast_dim(left: Dim, right: Dim) -> Dim:
@@ -68,7 +83,7 @@ def broadcast_dim(left: Dim, right: Dim) -> Dim:
         return right
     sizes = [dim for dim in (left, right) if isinstance(dim, int)]
     if len(sizes) == 2:
-        raise ValueError(f"{left} against {right}")
+        raise ValueError(f"{shown(left)} against {shown(right)}")
     return sizes[0] if sizes else None
 
 
@@ -151,7 +166,7 @@ def normal_axis(ctx: TypeContext, axis: int, rank: int) -> int:
     """`axis` counted from the front. Raises TypeRuleError unless -rank <= axis < rank."""
     if not -rank <= axis < rank:
         hint = f"axes are {-rank} to {rank - 1}" if rank else "a scalar has no axes"
-        raise TypeRuleError(f"axis {axis} is out of range for rank {rank}", hint)
+        raise TypeRuleError(f"axis {shown(axis)} is out of range for rank {rank}", hint)
     return axis % rank
 
 
@@ -159,7 +174,7 @@ def normal_axes(ctx: TypeContext, axes: Sequence[int], rank: int) -> list[int]:
     """All `axes` counted from the front, in the given order. Raises TypeRuleError also if one is named twice."""
     normal = [normal_axis(ctx, axis, rank) for axis in axes]
     if len(set(normal)) != len(normal):
-        raise TypeRuleError(f"an axis is named twice: {list(axes)}")
+        raise TypeRuleError(f"an axis is named twice: {shown(list(axes))}")
     return normal
 
 

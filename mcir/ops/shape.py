@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mcir.ops.definition import OPTIONAL, Attr, EvalContext, TypeContext, TypeRuleError, define, is_int
+from mcir.ops.definition import OPTIONAL, Attr, EvalContext, TypeContext, TypeRuleError, define, is_int, is_number
 from mcir.ops.numeric import rounded
 from mcir.ops.rules import (
     as_declared,
@@ -17,6 +17,7 @@ from mcir.ops.rules import (
     require_rank,
     require_same_dtype,
     result,
+    shown,
     type_text,
 )
 from mcir.types import DTYPES, Dim, TensorType
@@ -48,7 +49,7 @@ def _element_problem(value: Any, dtype: str) -> str | None:
     if kind == "bool":
         return None if isinstance(value, bool) else "true or false"
     if kind == "float":
-        return None if is_int(value) or isinstance(value, float) else "a number"
+        return None if is_number(value) else "a number"
     low, high = (0, 2**bits - 1) if kind == "uint" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     return None if is_int(value) and low <= value <= high else f"an integer from {low} to {high}"
 
@@ -56,8 +57,7 @@ def _element_problem(value: Any, dtype: str) -> str | None:
 def _check_element(ctx: TypeContext, value: Any, dtype: str) -> None:
     problem = _element_problem(value, dtype)
     if problem is not None:
-        shown = "a list" if isinstance(value, list) else repr(value)
-        raise TypeRuleError(f"an element of {dtype} is {problem}, not {shown}")
+        raise TypeRuleError(f"an element of {dtype} is {problem}, not {shown(value)}")
 
 
 def _known_sizes(ctx: TypeContext, declared: TensorType) -> None:
@@ -114,7 +114,7 @@ def _infer_full(ctx: TypeContext) -> list[TensorType]:
     sizes, length = list_operand(ctx, 0)
     shape: tuple[Dim, ...] = declared.shape if length is None else (None,) * length
     if sizes is not None and min(sizes, default=0) < 0:
-        raise TypeRuleError(f"a size of {sizes} is negative")
+        raise TypeRuleError(f"a size of {shown(sizes)} is negative")
     return [result(ctx, shape if sizes is None else sizes, declared.dtype)]
 
 
