@@ -1,0 +1,116 @@
+"""The reader by tables against Lark alone: the same model or the same faults, on any text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mcir.diagnostics import MCIRError
+from mcir.location import Source
+from mcir.module import MCModule
+from mcir.parser import parse_module, parse_with_lark
+from mcir.syntax import fast, generate, tables
+from mcir.syntax.actions import Actions
+
+TEXTS = [
+    """// head
+graph @attention(%Q: tensor<1024x64xfp16>, %"K/x": tensor<(batch)x?x64xfp16>) attributes {a = 1, b = [1.5, {c = nan}]} { // h
+  %Kt = "transpose" %"K/x" {perm = [1, 0]} : tensor<64x1024xfp16> // trailing
+  // lead
+  "my.op"
+  %a, %b = "split" @both %Kt {sizes = [0x10, -3], on = true} : tensor<64xfp16>, tensor<64xfp16, shared>
+  "sink" @s %a, %b
+  %"o p" = "add" %a, // middle
+      %b : tensor<fp32>
+  // tail
+  return %"o p", %a // ret
+} // close
+""",
+    """execution @attention_region(%Q: tensor<8x4xfp16>) -> (%O: tensor<8x4xfp16>)
+    attributes {pattern = "p", graph = @g, t = tensor<4xi8>} {
+  streaming @s attributes {stream_axis = "sequence"} {
+    %x = "f" : tensor<("a b")x4xbf16, register>
+    tile @t attributes {tile_m = 1} { %y = "g" %x, %Q {k = "q\\"\\u{1f}"} : tensor<fp64> } // end
+    tile @u {
+    }
+  }
+}
+execution @r { } graph @g() { return }
+""",
+    'graph @x() { "a" {k = ' + "[" * 6 + "]" * 6 + "} return }",
+]
+PIECES = [*"%@{}[]()<>,:=\"\\/ \n\rx1.-?", "//", "->", "graph @g() {", "return", "tile @t {", "%a =", "tensor<", "fp16",
+          "attributes", "nan", "true", '"s"', "// c\n", "-----", "\0", "é"]  # fmt: skip
+
+
+def outcome(parse: object, text: str) -> tuple[MCModule | None, list[str]]:
+    try:
+        return parse(text), []  # type: ignore[operator]
+    except MCIRError as error:
+        return None, [fault.render() for fault in error.diagnostics]
+
+
+def by_lark(text: str) -> MCModule:
+    return parse_with_lark(Source("<string>", text))
+
+
+def assert_same(text: str) -> None:
+    model, faults = outcome(parse_module, text)
+    expected, expected_faults = outcome(by_lark, text)
+    assert model == expected
+    # A statement with a syntax error may have other faults; Lark reports those before the error.
+    assert faults[-1:] == expected_faults[-1:] or set(faults) <= set(expected_faults)
+    assert set(faults) <= set(expected_faults)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_given_texts_read_alike(text: str) -> None:
+    model, faults = outcome(parse_module, text)
+    assert model is not None, faults
+    assert_same(text)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    text = draw(st.sampled_from(TEXTS))
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(text)))
+        end = min(len(text), at + draw(st.integers(0, 6)))
+        text = text[:at] + draw(st.sampled_from(["", text[at:end] * 2, *PIECES])) + text[end:]
+    return text
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(mutated())
+def test_mutated_texts_read_alike(text: str) -> None:
+    assert_same(text)
+
+
+def test_every_cut_of_a_text_reads_alike() -> None:
+    for text in TEXTS:
+        for match in re.finditer(r"\S+", text):
+            assert_same(text[: match.end()])
+
+
+def test_tables_are_those_of_the_grammar() -> None:
+    assert fast.tables_fit(), "run python -m mcir.syntax.generate"
+    assert generate.TABLES.read_text(encoding="utf-8") == generate.generate()
+
+
+def test_without_tables_lark_reads_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast, "tables_fit", lambda: False)
+    monkeypatch.setattr(tables, "ROWS", [])
+    for text in TEXTS:
+        assert parse_module(text) == by_lark(text)
+
+
+def test_plain_lines_need_no_lark(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = TEXTS[1]
+    source = Source("<string>", text)
+    actions = Actions()
+    items = fast.read(source, actions)
+    assert actions.diagnostics == []
+    assert actions.module(items) == by_lark(text)
