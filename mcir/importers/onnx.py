@@ -1,0 +1,91 @@
+"""ONNX to MCIR: `import_onnx(path_or_model) -> MCModule`.
+
+Every ONNX node comes in: under the name of an MCIR operation where `onnx_table` has an exact
+equivalent, else as an opaque node (`"onnx.Conv"`, `"com.microsoft.MultiHeadAttention"`) with all its
+attributes. Node and value names are kept to the letter. Model-local functions are inlined, the bodies
+of If, Loop and Scan become graphs of their own. Weights become `parameter` nodes without data;
+`read_onnx` gives their arrays as well.
+
+Needs the extra `mcir[onnx]`; without it the functions here raise an MCIRError that says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.module import MCModule
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+DEFAULT_CONSTANT_LIMIT = 32768
+"""Elements up to which a tensor that is no weight (see onnx_data.is_constant) keeps its data."""
+
+
+@dataclass
+class OnnxImport:
+    """What an ONNX file gives: the module, and the arrays of its parameters.
+
+    `weights` maps a parameter's value name to its array, read when it is asked for; parameters of the
+    body of an If, Loop or Scan have the key "graph/value". Names whose data is missing (an external
+    data file that is not there) stand in `missing`.
+    """
+
+    module: MCModule
+    weights: Mapping[str, Any]
+    missing: list[str]
+
+
+def import_onnx(
+    source: str | os.PathLike[str] | ModelProto,
+    *,
+    expand_functions: bool = False,
+    constant_limit: int = DEFAULT_CONSTANT_LIMIT,
+) -> MCModule:
+    """The module of an ONNX model, given as a path or a ModelProto (which stays as it is).
+
+    expand_functions: operators that ONNX itself defines by a body of simpler operators (`Attention`,
+        `RotaryEmbedding`, ...) and that MCIR has no operation for are replaced by that body.
+    constant_limit: elements up to which a tensor that is no weight keeps its data.
+
+    Raises MCIRError for anything that is not a valid ONNX model that MCIR can hold.
+    """
+    return read_onnx(source, expand_functions=expand_functions, constant_limit=constant_limit).module
+
+
+def read_onnx(
+    source: str | os.PathLike[str] | ModelProto,
+    *,
+    expand_functions: bool = False,
+    constant_limit: int = DEFAULT_CONSTANT_LIMIT,
+) -> OnnxImport:
+    """Like `import_onnx`, with the weights. Raises MCIRError."""
+    _require_onnx()
+    from mcir.importers.onnx_data import Tensors
+    from mcir.importers.onnx_file import load_model, model_opsets, resolve_functions
+    from mcir.importers.onnx_graph import import_graphs
+    from mcir.importers.onnx_order import ordered_graph
+    from mcir.importers.onnx_types import infer_types
+
+    path = Path(source) if isinstance(source, (str, os.PathLike)) else None
+    model = resolve_functions(load_model(source), expand_functions)
+    opsets = model_opsets(model)
+    root = ordered_graph(model.graph)
+    tensors = Tensors(path.parent if path else None, constant_limit)
+    infer_types(root, model)
+    graphs = import_graphs(root, opsets, tensors, default_name=path.stem if path else "main")
+    return OnnxImport(MCModule(graphs=graphs), tensors.weights, tensors.missing)
+
+
+def _require_onnx() -> None:
+    try:
+        import ml_dtypes  # noqa: F401
+        import onnx  # noqa: F401
+    except ModuleNotFoundError as error:
+        hint = "pip install 'mcir[onnx]'"
+        raise MCIRError(Diagnostic(f"ONNX import needs the package {error.name}", hint=hint)) from None

@@ -1,0 +1,187 @@
+"""ONNX tensors: which keep their data as constants, which become parameters, and their arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx.checker
+from onnx import NodeProto, SparseTensorProto, TensorProto, helper, numpy_helper
+
+from mcir.importers.onnx_errors import first_line, refuse
+
+SMALL = 256
+"""Elements up to which a tensor keeps its data whatever it is: scalars, shapes, per-head slopes, frequencies."""
+
+FEW_VALUES = 16
+"""A larger float tensor keeps its data if it has at most this many distinct elements: a mask, not a weight."""
+
+INFERENCE_SIZE = 1024
+"""Elements up to which shape inference sees a tensor's data: shapes, axes, sizes."""
+
+LARGE_FILE_TENSOR = 1 << 26
+"""Bytes above which a tensor in an external file is taken for a weight without a look at its data."""
+
+Tensor = TensorProto | SparseTensorProto
+
+
+class Tensors:
+    """Reads the tensors of one model. `folder` is where external data files are looked for."""
+
+    def __init__(self, folder: Path | None, constant_limit: int) -> None:
+        self.folder = folder or Path()
+        self.limit = constant_limit
+        self._parameters: dict[str, Tensor] = {}
+
+    def constant(self, name: str, tensor: Tensor) -> bool | int | float | list[Any] | None:
+        """The `value` of a constant node for the tensor: one element that fills it, or all in row-major
+        order; None if it is a weight, whose data stays outside.
+
+        A tensor of equal elements is one element, of any size. Else the data is kept of up to SMALL
+        elements; and of up to the limit if they are integers, booleans, or floats of FEW_VALUES kinds.
+        """
+        count = math.prod(tensor.dims)
+        if isinstance(tensor, TensorProto) and _is_external(tensor) and _bytes(tensor) > LARGE_FILE_TENSOR:
+            return None
+        array = self.array(name, tensor)
+        if array is None:
+            return None
+        if count == 0:
+            return []
+        flat = array.reshape(-1)
+        if _is_uniform(flat):
+            first: bool | int | float = _elements(flat[:1])[0]
+            return first
+        if count > self.limit or (count > SMALL and _is_float(flat) and not _has_few_values(flat)):
+            return None
+        return _elements(flat)
+
+    def array(self, name: str, tensor: Tensor) -> Any | None:
+        """The data, or None if its external file is not there. Raises MCIRError for data that does not fit."""
+        try:
+            if isinstance(tensor, SparseTensorProto):
+                return _dense(tensor)
+            return numpy_helper.to_array(tensor, str(self.folder))
+        except FileNotFoundError:
+            return None
+        except onnx.checker.ValidationError as error:
+            if "doesn't exist" in str(error) or "not exist" in str(error):
+                return None
+            raise refuse(f"the data of '{name}' cannot be read: {first_line(error)}", rule="onnx-data") from None
+        except (ValueError, TypeError, OSError, KeyError, IndexError) as error:
+            raise refuse(f"the data of '{name}' does not fit its type: {first_line(error)}", rule="onnx-data") from None
+
+    def add_parameter(self, key: str, tensor: Tensor) -> None:
+        """Notes that the parameter `key` has the data of `tensor`."""
+        self._parameters[key] = tensor
+
+    @property
+    def weights(self) -> Mapping[str, Any]:
+        """The arrays of the parameters whose data is there, read when asked for."""
+        there = {key: tensor for key, tensor in self._parameters.items() if not self._is_missing(tensor)}
+        return _Weights(self, there)
+
+    @property
+    def missing(self) -> list[str]:
+        """The parameters whose external data file is not there."""
+        return [key for key, tensor in self._parameters.items() if self._is_missing(tensor)]
+
+    def _is_missing(self, tensor: Tensor) -> bool:
+        if isinstance(tensor, SparseTensorProto) or not _is_external(tensor):
+            return False
+        location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
+        return not (self.folder / location).is_file()
+
+    @staticmethod
+    def without_data(tensor: TensorProto) -> TensorProto:
+        """The tensor itself if it is small, else one of its name and type only: inference needs no more."""
+        if not _is_external(tensor) and math.prod(tensor.dims) <= INFERENCE_SIZE:
+            return tensor
+        return TensorProto(name=tensor.name, dims=tensor.dims, data_type=tensor.data_type)
+
+
+class _Weights(Mapping[str, Any]):
+    def __init__(self, tensors: Tensors, there: dict[str, Tensor]) -> None:
+        self._tensors = tensors
+        self._there = there
+
+    def __getitem__(self, key: str) -> Any:
+        return self._tensors.array(key, self._there[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._there)
+
+    def __len__(self) -> int:
+        return len(self._there)
+
+
+def constant_tensor(node: NodeProto) -> Tensor | None:
+    """What a Constant node holds, or None if it holds text or nothing."""
+    if len(node.attribute) != 1:
+        return None
+    attribute = node.attribute[0]
+    make = _CONSTANT_FORMS.get(attribute.name)
+    return make(attribute) if make is not None else None
+
+
+# Attribute of a Constant node -> the tensor it means (ONNX Constant, operator set 12 on).
+_CONSTANT_FORMS: dict[str, Any] = {
+    "value": lambda attribute: attribute.t,
+    "sparse_value": lambda attribute: attribute.sparse_tensor,
+    "value_float": lambda attribute: helper.make_tensor("", TensorProto.FLOAT, [], [attribute.f]),
+    "value_int": lambda attribute: helper.make_tensor("", TensorProto.INT64, [], [attribute.i]),
+    "value_floats": lambda attribute: helper.make_tensor(
+        "", TensorProto.FLOAT, [len(attribute.floats)], attribute.floats
+    ),
+    "value_ints": lambda attribute: helper.make_tensor("", TensorProto.INT64, [len(attribute.ints)], attribute.ints),
+}
+
+
+def tensor_code(tensor: Tensor) -> int:
+    """The ONNX element type of the tensor."""
+    return tensor.values.data_type if isinstance(tensor, SparseTensorProto) else tensor.data_type
+
+
+def _is_external(tensor: TensorProto) -> bool:
+    return tensor.data_location == TensorProto.EXTERNAL
+
+
+def _bytes(tensor: TensorProto) -> int:
+    return int(math.prod(tensor.dims)) * 4
+
+
+def _is_float(flat: Any) -> bool:
+    return flat.dtype.kind not in "iub"  # the 8-bit and bf16 types of ml_dtypes have a kind of their own
+
+
+def _bits(flat: Any) -> Any:
+    """The elements as integers: NaN equals NaN and -0.0 is not 0.0."""
+    return np.ascontiguousarray(flat).view(f"u{flat.dtype.itemsize}")
+
+
+def _is_uniform(flat: Any) -> bool:
+    bits = _bits(flat)
+    return bool((bits[:64] == bits[0]).all() and (bits == bits[0]).all())
+
+
+def _has_few_values(flat: Any) -> bool:
+    return len(np.unique(_bits(flat))) <= FEW_VALUES
+
+
+def _elements(flat: Any) -> list[Any]:
+    """As Python numbers; floats as the doubles that they exactly are."""
+    return (flat.astype(np.float64) if _is_float(flat) else flat).tolist()  # type: ignore[no-any-return]
+
+
+def _dense(sparse: SparseTensorProto) -> Any:
+    values = numpy_helper.to_array(sparse.values)
+    indices = numpy_helper.to_array(sparse.indices)
+    dense = np.zeros(tuple(sparse.dims), dtype=values.dtype)
+    if indices.ndim == 1:
+        dense.reshape(-1)[indices] = values
+    else:
+        dense[tuple(indices.T)] = values
+    return dense
