@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+from typing import TYPE_CHECKING
+
 from mcir.diagnostics import MCIRError
 from mcir.location import Source
 from mcir.module import MCModule
+from mcir.syntax import fast
 from mcir.syntax.actions import Actions
+from mcir.syntax.errors import syntax_error
+from mcir.syntax.grammar import lark_parser, plain_parser
+
+if TYPE_CHECKING:
+    from lark.exceptions import UnexpectedInput
 
 
 __all__ = ["parse_module"]
@@ -16,27 +25,53 @@ def parse_module(text: str, filename: str = "<string>", first_line: int = 1) -> 
 
     `first_line` is the line number of the first line, for a piece of a larger file.
     """
-    return parse_with_lark(Source(filename, text, first_line))
+    source = Source(filename, text, first_line)
+    if not fast.tables_fit():
+        return parse_with_lark(source)
+    actions = Actions()
+    collecting = gc.isenabled()
+    gc.disable()  # a model under construction is no garbage; looking for some costs a third of the time
+    try:
+        items = fast.read(source, actions)
+    except fast.NotByTables as misfit:
+        error = _syntax_error(misfit.rest(text))
+        if error is None:
+            return parse_with_lark(source)
+        actions.forget_from(misfit.offset)
+        actions.diagnostics.append(syntax_error(error, source))
+        items = []
+    finally:
+        if collecting:
+            gc.enable()
+    return _finish(actions, items)
 
 
 def parse_with_lark(source: Source) -> MCModule:
     """`parse_module` by Lark alone. Raises MCIRError."""
     from lark.exceptions import UnexpectedInput
 
-    from mcir.syntax.errors import syntax_diagnostic
-    from mcir.syntax.grammar import lark_parser
-
     lark, actions = lark_parser()
     actions.begin(source)
     try:
         items = lark.parse(source.text)
     except UnexpectedInput as error:
-        actions.diagnostics.append(syntax_diagnostic(error, source))
+        actions.diagnostics.append(syntax_error(error, source))
         items = []
-    return finish(actions, items)
+    return _finish(actions, items)
 
 
-def finish(actions: Actions, items: list[object]) -> MCModule:
+def _syntax_error(text: str) -> UnexpectedInput | None:
+    """The first syntax error that Lark finds in `text`, or None."""
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        plain_parser().parse(text)
+    except UnexpectedInput as error:
+        return error
+    return None
+
+
+def _finish(actions: Actions, items: list[object]) -> MCModule:
     """The module of the parsed items. Raises MCIRError with the faults the actions found."""
     if actions.diagnostics:
         ordered = sorted(actions.diagnostics, key=lambda fault: fault.location.offset if fault.location else 0)

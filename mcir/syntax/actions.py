@@ -87,6 +87,10 @@ class Actions(ValueActions):
             token = self.locate(token)
         self.diagnostics.append(Diagnostic(message, token, hint=hint, notes=list(notes)))
 
+    def forget_from(self, offset: int) -> None:
+        """Drops the faults found at or behind `offset`: a piece that has a syntax error has no others."""
+        self.diagnostics = [fault for fault in self.diagnostics if fault.location and fault.location.offset < offset]
+
     def locate(self, token: Token | None) -> Location | None:
         if token is None or token.start_pos is None:
             return None

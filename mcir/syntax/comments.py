@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 
 from mcir.graph import SemanticGraph
 from mcir.module import MCModule
@@ -11,11 +12,12 @@ from mcir.nodes import Comments, MCNode
 from mcir.regions import Region
 
 Holder = SemanticGraph | Region | MCNode
+_Mark = tuple[int, Holder | None, bool]  # offset, the item that begins or ends there, whether it ends
 _INNER = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*')
 
 
 class CommentPlacer:
-    """Collects comments and the places where items begin and end; `place` joins the two.
+    """Collects comments and the places where graphs and regions end; `place` gives each its item.
 
     A comment behind something on its line ends that line: it belongs to the item that began last.
     A comment on a line of its own belongs to the item that begins next, or to the end of the graph
@@ -25,7 +27,7 @@ class CommentPlacer:
     def __init__(self, text: str) -> None:
         self._text = text
         self._comments: list[tuple[int, str]] = []
-        self._marks: list[tuple[int, Holder | None, bool]] = []  # offset, item, is its closing brace
+        self._marks: list[_Mark] = []
 
     def add(self, offset: int, text: str) -> None:
         """A comment at `offset`; `text` is without its slashes."""
@@ -36,10 +38,6 @@ class CommentPlacer:
         for match in _INNER.finditer(text):
             if match.group().startswith("//"):
                 self.add(start + match.start(), match.group()[2:].rstrip())
-
-    def open(self, offset: int | None, item: Holder) -> None:
-        """`item` begins at `offset`."""
-        self._marks.append((offset or 0, item, False))
 
     def close(self, offset: int | None, item: Holder) -> None:
         """The closing brace of `item` stands at `offset`."""
@@ -53,8 +51,7 @@ class CommentPlacer:
         """Enters every comment where it belongs, in one pass over the text's comments."""
         if not self._comments:
             return
-        # Marks arrive in text order but for a node's, which is made when its last token is read.
-        marks = sorted(self._marks, key=lambda mark: mark[0])
+        marks = sorted(self._marks + list(_beginnings(module)), key=lambda mark: mark[0])
         offsets = [mark[0] for mark in marks]
         for offset, text in sorted(self._comments):
             at = bisect_right(offsets, offset)
@@ -70,7 +67,7 @@ class CommentPlacer:
             comments = _comments_of(item)
             (comments.inside if closing else comments.before).append(text)
 
-    def _end_line(self, mark: tuple[int, Holder | None, bool], text: str) -> bool:
+    def _end_line(self, mark: _Mark, text: str) -> bool:
         """Puts `text` at the end of the marked line; False where one stands there already."""
         _, item, closing = mark
         if item is None:
@@ -85,6 +82,14 @@ class CommentPlacer:
     def _ends_a_line(self, offset: int) -> bool:
         before = self._text.rfind("\n", 0, offset) + 1
         return bool(self._text[before:offset].strip(" \t\r"))
+
+
+def _beginnings(module: MCModule) -> Iterator[_Mark]:
+    holders: list[SemanticGraph | Region] = [*module.graphs, *module.walk()]
+    for holder in holders:
+        for item in (holder, *holder.nodes):
+            if item.loc is not None:
+                yield item.loc.offset, item, False
 
 
 def _comments_of(item: Holder | None) -> Comments:

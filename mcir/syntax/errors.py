@@ -44,7 +44,7 @@ _WORDS: dict[str, str] = {
 _VALUES = {"TRUE", "FALSE", "INT", "FLOAT", "STRING", "SYMBOL", "LSQB", "LBRACE", "_TENSOR"}
 
 
-def syntax_diagnostic(error: UnexpectedInput, source: Source) -> Diagnostic:
+def syntax_error(error: UnexpectedInput, source: Source) -> Diagnostic:
     """The diagnostic for a Lark error. Its location is the first character not understood."""
     text = source.text
     offset = error.pos_in_stream

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -26,27 +27,33 @@ def grammar_text() -> str:
     raise MCIRError("the installation is incomplete: mcir.lark is missing")
 
 
+def grammar_hash() -> str:
+    """What ties the tables in `tables.py` to a grammar."""
+    return hashlib.sha256(grammar_text().encode()).hexdigest()[:16]
+
+
 _local = threading.local()
 
 
 def lark_parser() -> tuple[Lark, Actions]:
     """The parser with its actions, one per thread: the actions hold the state of a text."""
     if not hasattr(_local, "parser"):
-        from lark import Lark
-
         actions = Actions()
-        _local.parser = (
-            Lark(
-                grammar_text(),
-                parser="lalr",
-                lexer="contextual",
-                maybe_placeholders=False,
-                transformer=_Inline(actions),
-                lexer_callbacks={"COMMENT": actions.on_comment},
-            ),
-            actions,
-        )
+        options = {"transformer": _Inline(actions), "lexer_callbacks": {"COMMENT": actions.on_comment}}
+        _local.parser = _make(**options), actions
     return _local.parser  # type: ignore[no-any-return]
+
+
+@cache
+def plain_parser() -> Lark:
+    """The parser without actions: it only tells where a text is wrong."""
+    return _make()
+
+
+def _make(**options: Any) -> Lark:
+    from lark import Lark
+
+    return Lark(grammar_text(), parser="lalr", lexer="contextual", maybe_placeholders=False, **options)
 
 
 class _Inline:

@@ -17,7 +17,7 @@ from mcir.syntax.actions import Actions
 
 TEXTS = [
     """// head
-graph @attention(%Q: tensor<1024x64xfp16>, %"K/x": tensor<(batch)x?x64xfp16>) attributes {a = 1, b = [1.5, {c = nan}]} { // h
+graph @att(%Q: tensor<9x64xfp16>, %"K/x": tensor<(batch)x?x64xfp16>) attributes {a = 1, b = [1.5, {c = nan}]} { // h
   %Kt = "transpose" %"K/x" {perm = [1, 0]} : tensor<64x1024xfp16> // trailing
   // lead
   "my.op"
