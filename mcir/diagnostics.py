@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
@@ -60,6 +59,8 @@ class MCIRError(Exception):
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """`did you mean 'x'?` where a known word is near, else an empty string."""
+    import difflib  # only errors need it
+
     wrong = wrong[:64]
     # Comparing costs far more than this filter, and a text may define 100,000 names.
     likely = (word for word in known if abs(len(word) - len(wrong)) <= 3)

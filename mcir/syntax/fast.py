@@ -17,7 +17,7 @@ from mcir.location import Location, Source
 from mcir.nodes import MCNode
 from mcir.syntax import tables
 from mcir.syntax.actions import Actions
-from mcir.syntax.grammar import grammar_hash
+from mcir.syntax.grammar import grammar_checksum
 from mcir.types import TensorType
 from mcir.values import MCValue
 
@@ -50,7 +50,7 @@ class NotByTables(Exception):
 @cache
 def tables_fit() -> bool:
     """Whether the tables were made from the present grammar."""
-    return grammar_hash() == tables.GRAMMAR_HASH
+    return grammar_checksum() == tables.GRAMMAR_CHECKSUM
 
 
 class _Token(str):

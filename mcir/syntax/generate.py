@@ -23,7 +23,7 @@ TERMINALS, ROWS, RULES, STARTS
     -1 - n to reduce by rule n. RULES gives a rule's left side, its action, and a letter for each of
     its items: k kept, d dropped, s spliced in (the helper rules).
 
-GRAMMAR_HASH
+GRAMMAR_CHECKSUM
     Of the grammar that the tables were made from. Where it is not the present grammar's, `fast.py`
     stands aside and Lark reads everything; a test fails then too.
 
@@ -39,7 +39,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from mcir.syntax.grammar import grammar_hash, grammar_text
+from mcir.syntax.grammar import grammar_checksum, grammar_text
 
 _Row = tuple[tuple[str, ...], dict[str, int]]
 
@@ -56,13 +56,13 @@ def generate() -> str:
     from lark import Lark
 
     text = grammar_text()
-    lark = Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False, start=list(STARTS) + ["start"])
+    lark = Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False, start=[*STARTS, "start"])
     terminals = {terminal.name: terminal.pattern.to_regexp() for terminal in lark.terminals}
     regexes = _Regexes(lark.rules, terminals)
     starts, rows, rules = _tables(lark)
     used = sorted({name for tried, _ in rows for name in tried} | {*KEYWORDS, "VALUE"})
     parts: list[tuple[str, Any]] = [
-        ("GRAMMAR_HASH", grammar_hash()),
+        ("GRAMMAR_CHECKSUM", grammar_checksum()),
         ("NODE", regexes.node()),
         ("TERMINALS", {name: terminals[name] for name in used}),
         ("STARTS", starts),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 import threading
+import zlib
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcir.diagnostics import MCIRError
@@ -15,21 +15,24 @@ from mcir.syntax.actions import Actions
 if TYPE_CHECKING:
     from lark import Lark
 
-_PACKAGE = Path(__file__).parent.parent
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PLACES = (("_grammar", "mcir.lark"), (os.pardir, "grammar", "mcir.lark"))
 
 
 @cache
 def grammar_text() -> str:
     """The grammar: from the installed package, or from the checkout beside it. Raises MCIRError."""
-    for path in (_PACKAGE / "_grammar" / "mcir.lark", _PACKAGE.parent / "grammar" / "mcir.lark"):
-        if path.is_file():
-            return path.read_text(encoding="utf-8")
+    for place in _PLACES:
+        path = os.path.join(_PACKAGE, *place)
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
     raise MCIRError("the installation is incomplete: mcir.lark is missing")
 
 
-def grammar_hash() -> str:
+def grammar_checksum() -> int:
     """What ties the tables in `tables.py` to a grammar."""
-    return hashlib.sha256(grammar_text().encode()).hexdigest()[:16]
+    return zlib.crc32(grammar_text().encode())
 
 
 _local = threading.local()

@@ -1,7 +1,7 @@
 """Made from grammar/mcir.lark by `python -m mcir.syntax.generate`. Do not edit."""
 
 # fmt: off
-GRAMMAR_HASH = 'f962be95c30b422a'
+GRAMMAR_CHECKSUM = 2680518668
 NODE = ('[ '
  '\\t\\r\\n]*+(?!graph(?![A-Za-z0-9_.$])|(?:execution|streaming|tile)(?![A-Za-z0-9_.$])|return(?![A-Za-z0-9_.$]))((?>(?>%(?:[A-Za-z0-9_.$]+|"[^"\\\\\r\n'
  ']*(?:\\\\[^\r\n'
