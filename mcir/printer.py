@@ -19,6 +19,7 @@ from mcir.values import MCValue
 __all__ = ["attribute_text", "dump_module", "key_text", "print_module", "print_node", "type_text"]
 
 LINE_WIDTH = 100  # a region's attributes that would pass it stand one per line
+_DEEPEST_INDENT = 80
 _DECIMAL_LIMIT = 10**4000  # longer integers print in hexadecimal, which Python converts in linear time
 
 
@@ -140,7 +141,9 @@ def _print_region(root: Region, lines: list[str]) -> None:
         indent, subregions, comments = stack[-1]
         child = next(subregions, None)
         if child is not None:
-            stack.append(_open_region(child, indent + "  ", lines))
+            # Past this depth the indentation stays, or it would outgrow the text.
+            deeper = indent + "  " if len(indent) < _DEEPEST_INDENT else indent
+            stack.append(_open_region(child, deeper, lines))
             continue
         lines += _comment_lines(comments.inside, indent + "  ")
         lines.append(_with_after(indent + "}", comments.close))
