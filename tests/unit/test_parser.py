@@ -103,7 +103,7 @@ WRONG: list[tuple[str, str, list[str]]] = [
     ("graph @x(%a: tensor<4xf16>) { return }", "1:23", ["unknown element type 'f16'", "did you mean 'fp16'?"]),
     ("graph @x(%a: tensor<4xfp16, sharde>) { return }", "1:29", ["unknown residency", "did you mean 'shared'?"]),
     ("graph @x() { %y = matmull : tensor<fp32> return }", "1:19", ["unknown op 'matmull'", "did you mean 'matmul'?"]),
-    ("graph @x(%query: tensor<fp32>) { return %quer }", "1:41", ["%quer is not defined here", "did you mean '%query'?"]),
+    ("graph @x(%query: tensor<fp32>) { return %quer }", "1:41", ["is not defined here", "did you mean '%query'?"]),
     ("graph @x(%a: tensor<fp32>, %a: tensor<fp32>) { return }", "1:28", ["%a is defined twice", "first defined here"]),
     ('graph @x() { "a" {k = 1, k = 2} return }', "1:26", ["attribute 'k' is given twice"]),
     ('graph @x() { "a" {k = "abc} return }', "1:23", ["unterminated string, expected an attribute value"]),
@@ -189,7 +189,7 @@ execution @e(%x: tensor<fp32>) {
 @pytest.mark.parametrize(
     "text",
     [
-        "graph @g(%x: // a\n tensor<fp32>) { %y = neg // b\n %x // c\n : tensor<fp32> return // d\n %y // e\n } // f\n // g",
+        "graph @g(%x: // a\n tensor<i1>) { %y = not // b\n %x // c\n : tensor<i1> return // d\n %y // e\n } // f\n // g",
         'graph @g() { %a, // one\n %"//b" = "f" // two\n : tensor<fp32>, tensor<fp32> return }',
         'graph @g() { "f" {a = [1, // x\n 2]} return }',
     ],
