@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,12 +10,12 @@ from mcir.ops.numeric import rounded
 from mcir.ops.rules import (
     broadcast_shapes,
     declared_type,
+    elements,
     list_operand,
     normal_axes,
     normal_axis,
     one_of,
     operand_text,
-    product,
     result,
     shape_text,
     shown,
@@ -77,37 +76,27 @@ def reshaped(ctx: TypeContext, wanted: Sequence[int]) -> Shape:
 
 def _left_over(ctx: TypeContext, shape: Shape, others: list[Dim]) -> Dim:
     """The size that -1 stands for: elements of `shape` over elements of the other axes, None if unknown."""
-    total, rest = product(shape), product(others)
-    if total is None or rest is None:
-        # an unknown axis that is copied cancels out
-        kept = [dim for dim in others if dim is not None]
-        cancel = shape.count(None) == len(others) - len(kept) and _copies_unknowns(shape, others)
-        total, rest = (product(dim for dim in shape if dim is not None), product(kept)) if cancel else (None, None)
-    if total is None or rest is None:
+    # each unknown among the others is a copy of one in `shape`: they cancel, if none is left over
+    if shape.count(None) != others.count(None):
         return None
-    names = Counter(total[1])
-    names.subtract(rest[1])
-    if min(names.values(), default=0) < 0:
-        return None
-    if rest[0] == 0 or total[0] % rest[0]:
+    (total, names), (rest, copied) = elements(shape), elements(others)
+    names.subtract(copied)
+    left = [*names.elements()]
+    if rest == 0 or (not left and total % rest):
         raise TypeRuleError(f"cannot divide {operand_text(ctx, 0)} among {shape_text(tuple(others))}")
-    size = total[0] // rest[0]
-    left = list(names.elements())
     if not left:
-        return size
-    return left[0] if len(left) == 1 and size == 1 else None
-
-
-def _copies_unknowns(shape: Shape, others: list[Dim]) -> bool:
-    return all(other is not None or (axis < len(shape) and shape[axis] is None) for axis, other in enumerate(others))
+        return total // rest
+    return left[0] if len(left) == 1 and total == rest else None
 
 
 def _same_count(ctx: TypeContext, target: Shape) -> None:
     """Refuses a target that has another number of elements, as far as sizes and equal names tell."""
-    source, wanted = product(ctx.operands[0].shape), product(target)
-    if source is not None and wanted is not None and source[1] == wanted[1] and source[0] != wanted[0]:
+    if None in target or None in ctx.operands[0].shape:
+        return
+    (total, names), (wanted, others) = elements(ctx.operands[0].shape), elements(target)
+    if names == others and total != wanted:
         raise TypeRuleError(f"cannot make {shape_text(target)} of {operand_text(ctx, 0)}: "
-                            f"{shown(wanted[0])} elements of {shown(source[0])}")  # fmt: skip
+                            f"{shown(wanted)} elements of {shown(total)}")  # fmt: skip
 
 
 def _infer_reshape(ctx: TypeContext) -> list[TensorType]:
@@ -218,8 +207,7 @@ def _merged(dims: Shape) -> Dim:
     rest = [dim for dim in dims if dim != 1]
     if len(rest) == 1:
         return rest[0]
-    count = product(dims)
-    return count[0] if count is not None and not count[1] else None
+    return elements(dims)[0] if all(isinstance(dim, int) for dim in dims) else None
 
 
 def _flatten_axis(ctx: TypeContext) -> int:

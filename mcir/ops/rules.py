@@ -10,6 +10,7 @@ does not look at it: where a value may live is decided by the memory rules, not 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -94,17 +95,15 @@ def broadcast_shapes(left: Shape, right: Shape) -> Shape:
     return tuple(map(broadcast_dim, *padded))
 
 
-def product(dims: Iterable[Dim]) -> tuple[int, list[str]] | None:
-    """The number of elements as (product of the sizes, sorted names); None with an unknown dim."""
-    size, names = 1, []
+def elements(dims: Iterable[Dim]) -> tuple[int, Counter[str]]:
+    """The number of elements as (product of the sizes, the names that multiply it); unknown dims are left out."""
+    size, names = 1, Counter[str]()
     for dim in dims:
-        if dim is None:
-            return None
         if isinstance(dim, str):
-            names.append(dim)
-        else:
+            names[dim] += 1
+        elif dim is not None:
             size *= dim
-    return size, sorted(names)
+    return size, names
 
 
 def compatible(inferred: TensorType, declared: TensorType) -> bool:
