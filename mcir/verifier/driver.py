@@ -13,7 +13,7 @@ from mcir.ops import lookup
 from mcir.regions import Region
 from mcir.values import MCValue
 from mcir.verifier.keys import TypeKeys, attributes_key
-from mcir.verifier.rules import STAGES, Finding, Place, Rule, Signature, Unit, find_rule, location_of, rules_for
+from mcir.verifier.rules import STAGES, Checker, Finding, Place, Rule, Signature, Unit, checkers, find_rule, location_of
 
 LONGEST_CONSTANT = 64  # elements of a constant operand that a type rule may read: shapes, axes, sizes
 
@@ -21,15 +21,15 @@ LONGEST_CONSTANT = 64  # elements of a constant operand that a type rule may rea
 def verify_module(module: MCModule) -> list[Diagnostic]:
     """Every breach of a rule, errors and warnings, in text order; empty for a valid module."""
     diagnostics: list[Diagnostic] = []
-    _run(rules_for("module", "form"), module, None, diagnostics)
+    _run(checkers("module", "form"), module, None, diagnostics)
     types = _TypeVerdicts()
     nodes = _NodeVerdicts(types.keys)
     for unit in _units(module):
         for stage in STAGES:
             found = len(diagnostics)
-            _run(rules_for("unit", stage), unit, None, diagnostics)
+            _run(checkers("unit", stage), unit, None, diagnostics)
             for place in unit.places:
-                _run(rules_for("region", stage), place, place.region, diagnostics)
+                _run(checkers("region", stage), place, place.region, diagnostics)
             types.check(unit, stage, diagnostics)
             if _has_error(diagnostics, found):
                 break
@@ -54,7 +54,7 @@ class _TypeVerdicts:
         self._found: dict[tuple[str, int], list[tuple[Rule, Finding]]] = {}
 
     def check(self, unit: Unit, stage: str, diagnostics: list[Diagnostic]) -> None:
-        rules = rules_for("type", stage)
+        rules = checkers("type", stage)
         if not rules:
             return
         for value in _defined_values(unit):
@@ -74,7 +74,7 @@ class _NodeVerdicts:
         self._found: dict[Any, list[tuple[Rule, Finding]]] = {}
 
     def check(self, unit: Unit, stage: str, diagnostics: list[Diagnostic]) -> None:
-        rules = rules_for("node", stage)
+        rules = checkers("node", stage)
         if not rules:
             return
         key_of = self._types.key
@@ -148,24 +148,24 @@ def _signature(node: MCNode, kind: str, constants: dict[int, Any]) -> Signature:
     )  # fmt: skip
 
 
-def _findings(rules: list[Rule], subject: Any) -> Iterator[tuple[Rule, Finding]]:
-    for rule in rules:
-        for finding in rule.check(subject):
-            yield rule, finding
+def _findings(rules: list[Checker], subject: Any) -> Iterator[tuple[Rule, Finding]]:
+    for checker in rules:
+        for finding in checker.check(subject):
+            yield checker.rule, finding
 
 
-def _first_faults(rules: list[Rule], signature: Signature) -> Iterator[tuple[Rule, Finding]]:
-    """As `_findings`, up to and with the first rule that finds an error: the next may rely on it."""
-    for rule in rules:
+def _first_faults(rules: list[Checker], signature: Signature) -> Iterator[tuple[Rule, Finding]]:
+    """As `_findings`, up to and with the first check that finds an error: the next may rely on it."""
+    for checker in rules:
         broken = False
-        for finding in rule.check(signature):
-            broken = broken or rule.severity == "error"
-            yield rule, finding
+        for finding in checker.check(signature):
+            broken = broken or checker.rule.severity == "error"
+            yield checker.rule, finding
         if broken:
             return
 
 
-def _run(rules: list[Rule], subject: Any, where: Any, diagnostics: list[Diagnostic]) -> None:
+def _run(rules: list[Checker], subject: Any, where: Any, diagnostics: list[Diagnostic]) -> None:
     for rule, finding in _findings(rules, subject):
         diagnostics.append(_diagnostic(rule, finding, where))
 
@@ -173,7 +173,10 @@ def _run(rules: list[Rule], subject: Any, where: Any, diagnostics: list[Diagnost
 def _diagnostic(rule: Rule, finding: Finding, where: Any) -> Diagnostic:
     counted = (find_rule(finding.rule) or rule) if finding.rule else rule
     location = location_of(finding.where if finding.where is not None else where)
-    return Diagnostic(finding.message, location, counted.severity, finding.hint, counted.id, list(finding.notes))
+    message = finding.message
+    if location is None and finding.where is None and where is not None and f"@{where.name}" not in message:
+        message = f"{where.name}: {message}"  # a module that was built has names only
+    return Diagnostic(message, location, counted.severity, finding.hint, counted.id, list(finding.notes))
 
 
 def _text_order(diagnostic: Diagnostic) -> tuple[bool, str, int]:

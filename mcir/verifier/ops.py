@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from mcir.diagnostics import did_you_mean
 from mcir.ops import all_ops
-from mcir.ops.definition import REQUIRED, Slot, TypeContext, TypeRuleError
+from mcir.ops.definition import REQUIRED, OpDef, Slot, TypeContext, TypeRuleError
+from mcir.ops.rules import compatible
 from mcir.printer import type_text
-from mcir.types import Dim, TensorType
+from mcir.types import TensorType
 from mcir.verifier.rules import Finding, Signature, rule
 
 
@@ -70,10 +71,10 @@ def result_types(signature: Signature) -> Iterator[Finding]:
     try:
         inferred = op.infer(_context(signature))
     except TypeRuleError as error:
-        yield Finding(f"'{op.name}': {error.message}", hint=error.hint, rule=error.rule)
+        yield _broken(op, error)
         return
     for at, (declared, right) in enumerate(zip(signature.results, inferred, strict=False)):
-        if not compatible(declared, right):
+        if not compatible(right, declared):
             which = f"result {at + 1} of '{op.name}'" if len(inferred) > 1 else f"the result of '{op.name}'"
             shown = type_text(TensorType(right.shape, right.dtype, declared.residency))
             yield Finding(f"{which} is {shown}, not {type_text(declared)}")
@@ -87,23 +88,12 @@ def op_valid(signature: Signature) -> Iterator[Finding]:
     try:
         op.verify(_context(signature))
     except TypeRuleError as error:
-        yield Finding(f"'{op.name}': {error.message}", hint=error.hint, rule=error.rule)
+        yield _broken(op, error)
 
 
-def compatible(declared: TensorType, inferred: TensorType) -> bool:
-    """Whether a value of the inferred type can be of the declared one; where it lives does not count.
-
-    Unknown and named sizes are compatible with every size: only two different numbers disagree.
-    """
-    return (
-        declared.dtype == inferred.dtype
-        and len(declared.shape) == len(inferred.shape)
-        and all(map(_agree, declared.shape, inferred.shape))
-    )
-
-
-def _agree(left: Dim, right: Dim) -> bool:
-    return left == right or not (isinstance(left, int) and isinstance(right, int))
+def _broken(op: OpDef, error: TypeRuleError) -> Finding:
+    message = error.message if op.name in error.message else f"'{op.name}': {error.message}"
+    return Finding(message, hint=error.hint, rule=error.rule)
 
 
 def _context(signature: Signature) -> TypeContext:

@@ -110,30 +110,53 @@ Check = Callable[[Any], Iterable[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule; see the head of this file. `severity` is "error" or "warning"."""
+    """What holds in a valid module. `severity` is "error" or "warning"."""
 
     id: str
     title: str
+    severity: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """A function that looks for breaches of a rule; see the head of this file for scope and stage."""
+
+    rule: Rule
     scope: str
     stage: str
-    severity: str
     check: Check
 
 
 _RULES: dict[str, Rule] = {}
+_CHECKERS: list[Checker] = []
+
+
+def declare(id: str, title: str, *, severity: str = "error") -> Rule:
+    """Enters a rule that is checked elsewhere: op definitions name its id in TypeRuleError.
+
+    Raises ValueError if the id is taken.
+    """
+    if id in _RULES:
+        raise ValueError(f"rule {id} is declared twice")
+    _RULES[id] = Rule(id, title, severity)
+    return _RULES[id]
 
 
 def rule(
     id: str, title: str, *, scope: str, stage: str = "meaning", severity: str = "error"
 ) -> Callable[[Check], Check]:
-    """Decorator that enters a check in the table. Raises ValueError for a taken id, unknown scope or stage."""
-    if id in _RULES:
-        raise ValueError(f"rule {id} is declared twice")
+    """Decorator that declares a rule and its check. Raises ValueError for a taken id, unknown scope or stage."""
+    declare(id, title, severity=severity)
+    return also(id, scope=scope, stage=stage)
+
+
+def also(id: str, *, scope: str, stage: str = "meaning") -> Callable[[Check], Check]:
+    """Decorator for a further check of a declared rule, mostly one of another scope."""
     if scope not in SCOPES or stage not in STAGES:
         raise ValueError(f"rule {id}: unknown scope '{scope}' or stage '{stage}'")
 
     def enter(check: Check) -> Check:
-        _RULES[id] = Rule(id, title, scope, stage, severity, check)
+        _CHECKERS.append(Checker(_RULES[id], scope, stage, check))
         return check
 
     return enter
@@ -144,9 +167,9 @@ def all_rules() -> list[Rule]:
     return [_RULES[id] for id in sorted(_RULES)]
 
 
-def rules_for(scope: str, stage: str) -> list[Rule]:
-    """The rules of one scope and stage, in the order they were declared."""
-    return [rule for rule in _RULES.values() if rule.scope == scope and rule.stage == stage]
+def checkers(scope: str, stage: str) -> list[Checker]:
+    """The checks of one scope and stage, in the order they were declared."""
+    return [checker for checker in _CHECKERS if checker.scope == scope and checker.stage == stage]
 
 
 def find_rule(id: str) -> Rule | None:
