@@ -85,7 +85,8 @@ class ScoreChain:
         kind = step.get("kind")
         if kind not in ("causal", "window"):
             raise Refusal("lowering.step", f"a mask of kind '{kind}' is not one by position")
-        self._apply("mask", [self.score], {key: value for key, value in step.items() if key != "op"})
+        attrs = {"kind": kind, "offset": 0} | {key: value for key, value in step.items() if key != "op"}
+        self._apply("mask", [self.score], attrs)
 
     def _softcap(self, step: Step) -> None:
         self._apply("softcap", [self.score], {"cap": step.get("value")})

@@ -11,7 +11,7 @@ import numpy as np
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.graph import SemanticGraph
 from mcir.interpreter.arrays import as_mode
-from mcir.interpreter.numerics import Array, NotExact, Numerics
+from mcir.interpreter.numerics import Array, NotExact, Numerics, numpy_dtype
 from mcir.nodes import MCNode
 from mcir.ops import lookup
 from mcir.types import DTYPES, Shape, TensorType
@@ -36,13 +36,14 @@ def run_graph(
     nodes = needed_nodes(graph, {value.name for value in graph.outputs})
     refuse_opaque(nodes)
     parameters = [node.outputs[0] for node in graph.nodes if node.op == "parameter"]
-    check_arrays(inputs, graph.inputs, parameters, f"graph @{graph.name}")
+    numerics = Numerics(mode)
+    check_arrays(inputs, graph.inputs, parameters, f"graph @{graph.name}", numerics)
     dims = bind_dims([(value, inputs[value.name].shape) for value in graph.inputs])
     given = dict(inputs)
     for node in nodes:
         if node.op == "parameter" and node.outputs[0].name not in given:
             given[node.outputs[0].name] = draw(node.outputs[0], dims, seed)
-    values = run_nodes(nodes, given, Numerics(mode), dims, [value.name for value in graph.outputs], memory_limit)
+    values = run_nodes(nodes, given, numerics, dims, [value.name for value in graph.outputs], memory_limit)
     return {value.name: values[value.name] for value in graph.outputs}
 
 
@@ -92,21 +93,27 @@ def refuse_opaque(nodes: list[MCNode]) -> None:
             raise MCIRError(Diagnostic(f'not runnable: op "{node.op}"', node.loc, hint=hint, rule="run.opaque"))
 
 
-def check_arrays(given: dict[str, Array], required: list[MCValue], optional: list[MCValue], whose: str) -> None:
-    """Raises MCIRError with every missing or extra array and every wrong dtype or shape."""
+def check_arrays(
+    given: dict[str, Array], required: list[MCValue], optional: list[MCValue], whose: str, numerics: Numerics
+) -> None:
+    """Raises MCIRError with every missing or extra array and every wrong dtype or shape.
+
+    Right is the declared dtype, or the one in which the mode holds it.
+    """
     known = {value.name: value for value in (*required, *optional)}
     faults = [f"missing array '{value.name}' for {whose}" for value in required if value.name not in given]
     faults += [f"array '{name}' is no input of {whose}" for name in given if name not in known]
     for name, array in given.items():
         if name in known:
-            faults += _misfit(known[name], array)
+            faults += _misfit(known[name], array, numerics)
     if faults:
         raise MCIRError([Diagnostic(fault) for fault in faults])
 
 
-def _misfit(value: MCValue, array: Array) -> list[str]:
-    wanted = Numerics().dtype(value.dtype)
-    faults = [] if array.dtype == wanted else [f"array '{value.name}' has dtype {array.dtype}, expected {wanted}"]
+def _misfit(value: MCValue, array: Array, numerics: Numerics) -> list[str]:
+    wanted = numpy_dtype(value.dtype)
+    right = array.dtype in (wanted, numerics.dtype(value.dtype))
+    faults = [] if right else [f"array '{value.name}' has dtype {array.dtype}, expected {wanted}"]
     fits = len(array.shape) == len(value.shape) and all(
         size == dim or not isinstance(dim, int) for size, dim in zip(array.shape, value.shape, strict=True)
     )
@@ -136,7 +143,7 @@ def draw(value: MCValue, dims: dict[str, int], seed: int) -> Array:
     if any(not isinstance(dim, int) for dim in shape):
         raise MCIRError(Diagnostic(f"cannot draw '{value.name}': a size of {_shape_text(value.shape)} is unknown"))
     rng = np.random.default_rng([seed, *value.name.encode()])
-    dtype = Numerics().dtype(value.dtype)
+    dtype = numpy_dtype(value.dtype)
     if DTYPES[value.dtype].kind == "float":
         fan = shape[-1] if shape and isinstance(shape[-1], int) else 1
         return np.asarray(rng.standard_normal(shape) / math.sqrt(max(1, fan))).astype(dtype)  # type: ignore[arg-type]

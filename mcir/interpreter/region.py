@@ -61,7 +61,7 @@ def run_region(
     that is not lowered, an ill-formed nest, sizes that disagree, and memory beyond the limit.
     """
     numerics = numerics or Numerics(mode)
-    check_arrays(inputs, region.inputs, [], f"region @{region.name}")
+    check_arrays(inputs, region.inputs, [], f"region @{region.name}", numerics)
     nests = runnable_nests(region)
     known = bind_dims([(value, inputs[value.name].shape) for value in region.inputs])
     held = {value.name: as_mode(inputs[value.name], numerics.dtype(value.dtype)) for value in region.inputs}
