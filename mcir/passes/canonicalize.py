@@ -1,0 +1,91 @@
+"""canonicalize: identities, layout chains, neutral operands, casts and small constants of graphs, simplified.
+
+    %a = transpose %x {perm = [1, 0]} : tensor<8x4xfp16>
+    %b = transpose %a {perm = [1, 0]} : tensor<4x8xfp16>      ->      %c = exp %x : tensor<4x8xfp16>
+    %i = mul %b, %one : tensor<4x8xfp16>
+    %c = exp %i : tensor<4x8xfp16>
+
+The rules stand in `canonical_rules.py`. Every rule is exact: the graph's outputs keep every bit, for NaN, infinities
+and -0.0 too (one NaN is as good as another). A node either changes in place and keeps its name, or its uses go to an
+operand of it; nodes that lose their last use are removed. The graph's inputs and outputs keep their names, and what a
+region of the module names or covers stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mcir.analysis.holds import Holds, find_holds
+from mcir.graph import SemanticGraph
+from mcir.module import MCModule
+from mcir.nodes import MCNode
+from mcir.passes.base import ModulePass, register_pass
+from mcir.passes.canonical_rules import RULES, Facts
+from mcir.passes.dce import changed, counted, refresh_uses, remove_dead
+from mcir.values import MCValue
+
+
+@register_pass
+@dataclass
+class Canonicalize(ModulePass):
+    """Simplifies every graph; see the head of this file. One sweep, linear in the module.
+
+    fold_limit: constants of more elements are not computed with (one that repeats one element counts as one).
+    """
+
+    name: ClassVar[str] = "canonicalize"
+    summary: ClassVar[str] = "identities, layout chains, neutral operands and small constants are simplified"
+    changes_graphs: ClassVar[bool] = True
+
+    fold_limit: int = 64
+
+    def run(self, module: MCModule) -> MCModule:
+        holds = find_holds(module)
+        for graph in module.graphs:
+            applied = simplify(graph, holds[graph.name], self.fold_limit)
+            if applied:
+                message = ", ".join(f"{algebra} ({counted(count, 'time')})" for algebra, count in applied.items())
+                self.remarks.append(changed(self.name, graph, holds[graph.name], message))
+        return module
+
+
+def simplify(graph: SemanticGraph, holds: Holds, fold_limit: int) -> Counter[str]:
+    """Simplifies `graph`; says which rules, by their algebra, were applied how often."""
+    facts = Facts(graph, fold_limit)
+    stands_for: dict[str, MCValue] = {}
+    applied: Counter[str] = Counter()
+    for node in graph.nodes:
+        if node.name not in holds.nodes:
+            node.inputs[:] = [stands_for.get(value.name, value) for value in node.inputs]
+            _rewrite(node, facts, holds, stands_for, applied)
+        facts.enter(node)
+    if applied:
+        refresh_uses(graph.inputs, graph.nodes)
+        remove_dead(graph, holds)
+    return applied
+
+
+def _rewrite(
+    node: MCNode, facts: Facts, holds: Holds, stands_for: dict[str, MCValue], applied: Counter[str]
+) -> None:
+    """Applies rules to `node` until none fits: each takes it nearer to the inputs, or an operand off, or folds it."""
+    again = True
+    while again:
+        again = False
+        for algebra, rule in RULES.get(node.op, ()):
+            answer = rule(node, facts)
+            if answer is True:
+                applied[algebra] += 1
+                again = True
+                break
+            if isinstance(answer, MCValue) and _may_stand(answer, node.outputs[0], holds):
+                stands_for[node.outputs[0].name] = answer
+                applied[algebra] += 1
+                return
+
+
+def _may_stand(value: MCValue, result: MCValue, holds: Holds) -> bool:
+    """Whether `value` can serve the uses of `result`, of which there are some."""
+    return bool(result.consumers) and result.name not in holds.values and value.type == result.type
