@@ -6,10 +6,9 @@ All faults come as MCIRError with one diagnostic; nothing here prints.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
-import tempfile
-from pathlib import Path
 from typing import TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
@@ -36,7 +35,8 @@ def read_source(path: str, stdin: TextIO) -> Source:
 def read_bytes(path: str) -> bytes:
     """The bytes of the file `path`. Raises MCIRError if it cannot be read."""
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as stream:
+            return stream.read()
     except FileNotFoundError:
         raise _refuse(f"no such file: {path}") from None
     except IsADirectoryError:
@@ -80,7 +80,7 @@ def write_bytes(path: str, data: bytes) -> None:
             with open(path, "wb") as stream:
                 stream.write(data)
         else:
-            _replace(Path(os.path.realpath(path)), data, mode)
+            _replace(os.path.realpath(path), data, mode)
     except FileNotFoundError:
         raise _refuse(f"cannot write {path}: the folder does not exist") from None
     except BrokenPipeError:
@@ -120,10 +120,13 @@ def _in_place(path: str, mode: int | None) -> bool:
     return (mode is not None and not stat.S_ISREG(mode)) or os.path.abspath(path).startswith(("/dev/", "/proc/"))
 
 
-def _replace(target: Path, data: bytes, mode: int | None) -> None:
+def _replace(target: str, data: bytes, mode: int | None) -> None:
+    import tempfile  # slow to import, and mostly the output is a stream
+
     if mode is not None and not os.access(target, os.W_OK):
-        raise PermissionError(13, os.strerror(13))
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name[:64]}.", suffix=".tmp", dir=target.parent)
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    folder, name = os.path.split(target)
+    handle, temporary = tempfile.mkstemp(prefix=f".{name[:64]}.", suffix=".tmp", dir=folder)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)

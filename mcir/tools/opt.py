@@ -1,0 +1,100 @@
+"""`mcir-opt`: reads MCIR text, verifies it, runs passes over it and prints the result.
+
+`opt_options.py` has the command line, `opt_chunk.py` what is done with one module. Results go to standard
+output or `-o`; everything else (diagnostics, remarks, timing, modules around passes) goes to standard error.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from mcir import __version__
+from mcir.diagnostics import MCIRError
+from mcir.location import Source
+from mcir.passes.pipeline import print_pipeline
+from mcir.tools.arguments import UsageError
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, run_console
+from mcir.tools.io import read_source, write_stream, write_text
+from mcir.tools.opt_chunk import ChunkResult, join_outputs, process_chunk, split_source
+from mcir.tools.opt_options import Options, help_text, passes_text, read_options
+from mcir.tools.report import Reporter, remark_diagnostic
+from mcir.tools.timing import Timing
+
+TOOL = "mcir-opt"
+
+
+def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
+    """Runs the tool; the exit code is 0 for good, 1 for bad input, 2 for bad usage."""
+    try:
+        options = read_options(argv)
+    except UsageError as error:
+        print(f"{TOOL}: error: {error}\n  {TOOL} --help shows the options", file=stderr)
+        return EXIT_BAD_USAGE
+    except MCIRError as error:
+        Reporter(stderr).show(error.diagnostics)
+        return EXIT_BAD_USAGE
+    reporter = Reporter(stderr, as_json=options.remarks == "json")
+    try:
+        if options.stop:
+            write_stream(stdout, _information(options.stop))
+            return EXIT_GOOD
+        if options.dump_pipeline:
+            print(print_pipeline(options.passes), file=stderr)
+        return _run(options, read_source(options.input, stdin), stdout, stderr, reporter)
+    except MCIRError as error:
+        reporter.show(error.diagnostics)
+        return EXIT_BAD_INPUT
+
+
+def console_main() -> None:
+    """The entry point of the installed command."""
+    gc.disable()  # a short life without cyclic garbage
+    sys.exit(run_console(TOOL, main))
+
+
+def _run(options: Options, source: Source, stdout: TextIO, stderr: TextIO, reporter: Reporter) -> int:
+    timing = Timing()
+    outputs: list[str] = []
+    good = True
+    for chunk in split_source(source) if options.split else [source]:
+        result = process_chunk(chunk, options, timing, stderr)
+        good &= _report(chunk, result, options, reporter)
+        if result.output is not None:
+            outputs.append(result.output)
+    text = join_outputs(outputs)
+    with timing.phase("write"):
+        if options.output == "-":
+            write_stream(stdout, text)
+        elif good:
+            write_text(options.output, text)
+    if options.timing:
+        print(timing.table(), file=stderr)
+    return EXIT_GOOD if good else EXIT_BAD_INPUT
+
+
+def _report(source: Source, result: ChunkResult, options: Options, reporter: Reporter) -> bool:
+    """Shows what there is to say of one module; False if it has an error, or an unannounced diagnostic."""
+    if options.verify_diagnostics:
+        from mcir.tools.diagnostics_check import check_diagnostics
+
+        remarks = map(remark_diagnostic, result.remarks) if options.remarks else ()
+        faults = check_diagnostics(source, [*result.diagnostics, *remarks])
+        reporter.show(faults)
+        return not faults
+    reporter.show(result.diagnostics)
+    if options.remarks:
+        reporter.show_remarks(result.remarks)
+    return result.output is not None
+
+
+def _information(stop: str) -> str:
+    if stop == "version":
+        return f"{TOOL} {__version__}\n"
+    return help_text() if stop == "help" else passes_text()
+
+
+if __name__ == "__main__":
+    console_main()

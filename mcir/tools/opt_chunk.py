@@ -1,0 +1,138 @@
+"""What `mcir-opt` does with one module text: parse, verify, run the passes, print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.dump import dump_module
+from mcir.location import Location, Source
+from mcir.module import MCModule
+from mcir.parser import parse_module
+from mcir.passes import Remark
+from mcir.passes.manager import MCIRPassManager, PassWatcher
+from mcir.printer import print_module
+from mcir.tools.opt_options import EVERY, Options
+from mcir.tools.timing import Timing
+from mcir.verifier import verify_module
+
+CHUNK_MARK = "// -----"
+_MARK_LINE = re.compile(r"^[ \t]*// -----[ \t]*(?:\n|\Z)", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class ChunkResult:
+    """What came of one module text; `output` is None if it has an error."""
+
+    output: str | None = None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+
+
+def split_source(source: Source) -> list[Source]:
+    """The pieces of `source` between `// -----` lines; each keeps the line numbers of the file."""
+    pieces, begin, line = [], 0, source.first_line
+    for mark in _MARK_LINE.finditer(source.text):
+        pieces.append(Source(source.name, source.text[begin : mark.start()], line))
+        line += source.text.count("\n", begin, mark.end())
+        begin = mark.end()
+    pieces.append(Source(source.name, source.text[begin:], line))
+    return pieces
+
+
+def join_outputs(outputs: Iterable[str]) -> str:
+    """Printed modules as one text that `split_source` takes apart again."""
+    return f"\n{CHUNK_MARK}\n\n".join(outputs)
+
+
+def process_chunk(source: Source, options: Options, timing: Timing, stderr: TextIO) -> ChunkResult:
+    """Runs one module text through everything that the options ask for; errors stand in the result."""
+    result = ChunkResult()
+    manager = MCIRPassManager(options.passes, options.verify_each, list(_watchers(options, stderr)))
+    try:
+        with timing.phase("parse"):
+            module = parse_module(source.text, source.name, source.first_line)
+        with timing.phase("verify the input"):
+            result.diagnostics = verify_module(module)
+        if any(diagnostic.severity == "error" for diagnostic in result.diagnostics):
+            return result
+        if options.verify_roundtrip:
+            check_roundtrip(module, "the input")
+        try:
+            module = manager.run(module)
+        finally:
+            for run in manager.runs:
+                timing.add(run.name, run.seconds)
+                timing.add(f"verify after {run.name}", run.verify_seconds)
+        with timing.phase("print"):
+            result.output = dump_module(module, options.dump) if options.dump else print_module(module)
+    except MCIRError as error:
+        result.diagnostics += error.diagnostics
+    known = {diagnostic.render() for diagnostic in result.diagnostics}
+    result.diagnostics += [warning for warning in manager.warnings if warning.render() not in known]
+    result.remarks = manager.remarks
+    return result
+
+
+def check_roundtrip(module: MCModule, what: str) -> None:
+    """Raises MCIRError unless parsing the printed module gives an equal module that prints alike.
+
+    `what` says in messages which module it is: "the input", "the module after streaming-lowering".
+    """
+    text = print_module(module)
+    try:
+        again = parse_module(text, "<printed>")
+    except MCIRError as error:
+        fault = Diagnostic(f"{what} prints to a text that does not parse", rule="roundtrip")
+        raise MCIRError([fault, *error.diagnostics]) from None
+    second = print_module(again)
+    if second != text:
+        source = Source("<printed>", text)
+        place = Location(source, _first_difference(text, second))
+        raise MCIRError(Diagnostic(f"{what} prints differently after parsing its text", place, rule="roundtrip"))
+    if again != module:
+        raise MCIRError(Diagnostic(f"{what} is not equal to what its text parses to", rule="roundtrip"))
+
+
+class _RoundTripWatcher(PassWatcher):
+    def after(self, name: str, module: MCModule) -> None:
+        check_roundtrip(module, f"the module after {name}")
+
+
+class _PrintWatcher(PassWatcher):
+    """Prints the module around passes, under the head lines that MLIR uses."""
+
+    def __init__(self, options: Options, stream: TextIO) -> None:
+        self._options = options
+        self._stream = stream
+        self._before = ""
+
+    def before(self, name: str, module: MCModule) -> None:
+        if self._options.print_change:
+            self._before = print_module(module)
+        if self._options.print_before & {name, EVERY}:
+            self._print(f"Before {name}", print_module(module))
+
+    def after(self, name: str, module: MCModule) -> None:
+        chosen = bool(self._options.print_after & {name, EVERY})
+        text = print_module(module) if chosen or self._options.print_change else ""
+        if chosen or (self._options.print_change and text != self._before):
+            self._print(f"After {name}", text)
+
+    def _print(self, when: str, text: str) -> None:
+        print(f"// -----// IR Dump {when} //----- //\n{text}", file=self._stream)
+
+
+def _watchers(options: Options, stderr: TextIO) -> Iterator[PassWatcher]:
+    if options.verify_roundtrip:
+        yield _RoundTripWatcher()
+    if options.print_before or options.print_after or options.print_change:
+        yield _PrintWatcher(options, stderr)
+
+
+def _first_difference(left: str, right: str) -> int:
+    at = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    return min(at, max(0, len(left) - 1))

@@ -1,0 +1,197 @@
+"""The command line of `mcir-opt`: its flags as a table, the help, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import Field, dataclass, field
+from typing import Any
+
+from mcir.diagnostics import did_you_mean
+from mcir.dump import DUMP_STYLES
+from mcir.passes import ModulePass, registered_passes
+from mcir.passes.pipeline import build_pass, convert_option, option_fields, parse_options, parse_pipeline
+from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag, UsageError, help_table, read_arguments
+
+EVERY = "*"  # stands for all passes where pass names are listed
+
+_PASSES = "passes, run in the order given; options as --PASS=\"x=1 y=2\", or --x=1 --y=2 after the pass"
+_IN_OUT = (
+    Flag("-o", VALUE, "write to FILE, as a whole or not at all (default: stdout)", "FILE", "input and output"),
+    Flag("--split-input-file", SWITCH, "take the pieces between `// -----` lines one by one", group="input and output"),
+    Flag("--dump", OPTIONAL, "print the tree (or outline) of the regions", group="input and output",
+         choices=DUMP_STYLES),
+    Flag("--pass-pipeline", VALUE, 'passes as text: "a,b{x=1 y=2}"', "TEXT", _PASSES),
+)  # fmt: skip
+_CHECKS = "checks and reports (to stderr)"
+_REPORTS = (
+    Flag("--remarks", OPTIONAL, "say what passes did and declined, and why; json: a line each", group=_CHECKS,
+         choices=("text", "json")),
+    Flag("--verify-each", SWITCH, "verify after every pass (default; =false or --no-verify-each)", group=_CHECKS),
+    Flag("--no-verify-each", SWITCH, group=_CHECKS, hidden=True),
+    Flag("--verify-roundtrip", SWITCH, "check that print and parse give the module back", group=_CHECKS),
+    Flag("--verify-diagnostics", SWITCH, "check `// expected-error {{...}}` in the input", group=_CHECKS),
+    Flag("--print-ir-before", OPTIONAL, "print the module before these passes (default: all)", "PASS,..", _CHECKS),
+    Flag("--print-ir-after", OPTIONAL, "print the module after these passes (default: all)", "PASS,..", _CHECKS),
+    Flag("--print-ir-before-all", SWITCH, group=_CHECKS, hidden=True),
+    Flag("--print-ir-after-all", SWITCH, group=_CHECKS, hidden=True),
+    Flag("--print-ir-after-change", SWITCH, "print it after passes that changed it", group=_CHECKS),
+    Flag("--dump-pass-pipeline", SWITCH, "print the passes as --pass-pipeline takes them", group=_CHECKS),
+    Flag("--timing", SWITCH, "print how long each phase took", group=_CHECKS),
+    Flag("--list-passes", SWITCH, "list the passes and their options, and stop", group=_CHECKS),
+    Flag("--version", SWITCH, "print the version, and stop", group=_CHECKS),
+    Flag("--help", SWITCH, "print this, and stop", group=_CHECKS),
+    Flag("-h", SWITCH, group=_CHECKS, hidden=True),
+)  # fmt: skip
+
+_USAGE = """\
+usage: mcir-opt [options] [INPUT]
+
+Reads MCIR text, verifies it, runs passes over it and prints the result.
+INPUT is a file; without one, or for -, standard input is read."""
+
+_EXAMPLES = """\
+examples:
+  mcir-opt in.mcir                                       verify and print
+  mcir-opt in.mcir --attention-pattern --remarks         find attention, say why not
+  mcir-opt in.mcir --attention-pattern --streaming-lowering="tile-m=64 tile-n=32" -o out.mcir
+  mcir-opt in.mcir --attention-pattern --streaming-lowering --tile-m=64 --dump
+
+exit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of mcir-opt itself"""
+
+
+@dataclass(slots=True)
+class Options:
+    """What a command line asks for. `stop` names the flag that only prints something, if there is one."""
+
+    input: str = "-"
+    output: str = "-"
+    passes: list[ModulePass] = field(default_factory=list)
+    split: bool = False
+    dump: str = ""
+    remarks: str = ""
+    verify_each: bool = True
+    verify_roundtrip: bool = False
+    verify_diagnostics: bool = False
+    print_before: frozenset[str] = frozenset()
+    print_after: frozenset[str] = frozenset()
+    print_change: bool = False
+    dump_pipeline: bool = False
+    timing: bool = False
+    stop: str = ""
+
+
+def read_options(argv: Sequence[str]) -> Options:
+    """The options of a command line. Raises UsageError, or MCIRError that points into a pass's options."""
+    found, operands = read_arguments(_flags(), argv)
+    if len(operands) > 1:
+        raise UsageError(f"one input at a time, got {len(operands)}: {', '.join(operands[:5])}")
+    options = Options()
+    if operands:
+        options.input = operands[0]
+    for flag, value in found:
+        _take(options, flag, value)
+    return options
+
+
+def help_text() -> str:
+    """The text of `--help`."""
+    flags = help_table(_flags())
+    return "\n".join([_USAGE, *flags, "", _EXAMPLES, ""])
+
+
+def passes_text() -> str:
+    """The text of `--list-passes`: every pass with its summary, its options and their defaults."""
+    lines = []
+    for name, cls in registered_passes().items():
+        lines.append(f"{name:24}{cls.summary}")
+        for key, option in option_fields(cls).items():
+            lines.append(f"  {f'{key}={_default_text(option)}':22}{option.metadata.get('help', '')}".rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _default_text(option: Field[Any]) -> str:
+    return str(option.default).lower() if isinstance(option.default, bool) else str(option.default)
+
+
+def _flags() -> Iterator[Flag]:
+    yield from _IN_OUT
+    passes = registered_passes()
+    for name, cls in passes.items():
+        defaults = " ".join(f"{key}={_default_text(option)}" for key, option in option_fields(cls).items())
+        kind, metavar = (OPTIONAL, "OPTIONS") if defaults else (SWITCH, "")
+        yield Flag(f"--{name}", kind, cls.summary, metavar, _PASSES, details=defaults)
+    seen = {flag.name for flag in (*_IN_OUT, *_REPORTS)}
+    for cls in passes.values():
+        for key, option in option_fields(cls).items():
+            if f"--{key}" not in seen:
+                seen.add(f"--{key}")
+                yield Flag(f"--{key}", OPTIONAL if isinstance(option.default, bool) else VALUE, hidden=True)
+    yield from _REPORTS
+
+
+def _take(options: Options, flag: Flag, value: str | None) -> None:
+    name = flag.name.lstrip("-")
+    if name in ("help", "h", "version", "list-passes"):
+        if value == "true" and not options.stop:
+            options.stop = "help" if name == "h" else name
+    elif name in _SWITCHES:
+        setattr(options, _SWITCHES[name], value == "true")
+    elif name == "no-verify-each":
+        options.verify_each = value != "true"
+    elif name == "o":
+        options.output = value or ""
+    elif name == "dump":
+        options.dump = value or DUMP_STYLES[0]
+    elif name == "remarks":
+        options.remarks = value or "text"
+    elif name in _PRINTS:
+        setattr(options, _PRINTS[name], getattr(options, _PRINTS[name]) | _pass_names(flag, value))
+    elif name == "pass-pipeline":
+        options.passes += parse_pipeline(value or "")
+    elif name in registered_passes():
+        if flag.kind == OPTIONAL or value == "true":
+            options.passes.append(parse_options(name, value or "" if flag.kind == OPTIONAL else ""))
+    else:
+        _set_pass_option(options.passes, name, value)
+
+
+_SWITCHES = {
+    "split-input-file": "split", "verify-each": "verify_each", "verify-roundtrip": "verify_roundtrip",
+    "verify-diagnostics": "verify_diagnostics", "print-ir-after-change": "print_change",
+    "dump-pass-pipeline": "dump_pipeline", "timing": "timing",
+}  # fmt: skip
+_PRINTS = {
+    "print-ir-before": "print_before", "print-ir-before-all": "print_before",
+    "print-ir-after": "print_after", "print-ir-after-all": "print_after",
+}  # fmt: skip
+
+
+def _pass_names(flag: Flag, value: str | None) -> frozenset[str]:
+    if flag.kind == SWITCH:
+        return frozenset({EVERY} if value == "true" else ())
+    if not value:
+        return frozenset({EVERY})
+    names = [name.strip() for name in value.split(",")]
+    known = registered_passes()
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"the passes are: {', '.join(known)}"
+            raise UsageError(f"{flag.name}: unknown pass '{name[:60]}': {hint}")
+    return frozenset(names)
+
+
+def _set_pass_option(passes: list[ModulePass], key: str, value: str | None) -> None:
+    """Sets an option of the last pass that has it."""
+    for at in range(len(passes) - 1, -1, -1):
+        cls = type(passes[at])
+        fields = option_fields(cls)
+        if key in fields:
+            given = {other: getattr(passes[at], field.name) for other, field in fields.items()}
+            try:
+                given[key] = convert_option(cls, key, value)
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+            passes[at] = build_pass(cls, given)
+            return
+    owners = [f"--{name}" for name, cls in registered_passes().items() if key in option_fields(cls)]
+    raise UsageError(f"--{key} is an option of {' or '.join(owners)}, which must stand before it")

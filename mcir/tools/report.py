@@ -1,0 +1,101 @@
+"""How a tool shows diagnostics and remarks: text with colour on a terminal, or one JSON object a line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from mcir.diagnostics import Diagnostic
+from mcir.location import Location
+from mcir.passes.base import Remark
+
+_COLOURS = {"error": "1;31", "warning": "1;35", "remark": "1;34", "note": "1;36"}
+_HEAD = re.compile(r"^((?:.*?: )?)(error|warning|remark|note): (.*)$")
+_CARET = re.compile(r"^(\s*)(\^+)$")
+
+
+class Reporter:
+    """Writes diagnostics to `stream`; one that was shown before is not shown again."""
+
+    def __init__(self, stream: TextIO, *, as_json: bool = False) -> None:
+        self.stream = stream
+        self.as_json = as_json
+        self._colour = use_colour(stream)
+        self._shown: set[str] = set()
+
+    def show(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Shows each diagnostic once in the life of this reporter."""
+        for diagnostic in diagnostics:
+            text = diagnostic.render()
+            if text in self._shown:
+                continue
+            self._shown.add(text)
+            if self.as_json:
+                text = json_line(diagnostic_record(diagnostic))
+            elif self._colour:
+                text = coloured(text)
+            print(text, file=self.stream)
+
+    def show_remarks(self, remarks: Iterable[Remark]) -> None:
+        """Shows remarks: as diagnostics of that severity, or as JSON with all their fields."""
+        for remark in remarks:
+            if self.as_json:
+                print(json_line(remark_record(remark)), file=self.stream)
+            else:
+                self.show([remark_diagnostic(remark)])
+
+
+def remark_diagnostic(remark: Remark) -> Diagnostic:
+    """A remark as a diagnostic: `remark: attention-pattern: declined: ...`."""
+    place = f" (@{remark.graph})" if remark.graph and remark.location is None else ""
+    message = f"{remark.pass_name}: {remark.status}: {remark.message}{place}"
+    return Diagnostic(message, remark.location, "remark", remark.hint, remark.rule)
+
+
+def diagnostic_record(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as JSON data; places are file, line and column, absent where there is none."""
+    record = {"severity": diagnostic.severity, "message": diagnostic.message, "rule": diagnostic.rule}
+    notes = [{"message": note.message, **_place(note.location)} for note in diagnostic.notes]
+    return {**record, "hint": diagnostic.hint, **_place(diagnostic.location), "notes": notes}
+
+
+def remark_record(remark: Remark) -> dict[str, Any]:
+    """A remark as JSON data."""
+    names = ("status", "message", "graph", "region", "node", "op", "rule", "hint")
+    fields = {name: getattr(remark, name) for name in names}
+    return {"severity": "remark", "pass": remark.pass_name, **fields, **_place(remark.location)}
+
+
+def json_line(record: dict[str, Any]) -> str:
+    """One JSON object on one line, in ASCII."""
+    import json
+
+    return json.dumps(record)
+
+
+def use_colour(stream: TextIO) -> bool:
+    """Whether `stream` is a terminal that shows colour; NO_COLOR (no-color.org) switches it off."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def coloured(text: str) -> str:
+    """A rendered diagnostic with its severity and carets in colour."""
+    return "\n".join(map(_coloured_line, text.split("\n")))
+
+
+def _coloured_line(line: str) -> str:
+    if head := _HEAD.match(line):
+        place, severity, message = head.groups()
+        return f"\033[1m{place}\033[{_COLOURS[severity]}m{severity}:\033[0m\033[1m {message}\033[0m"
+    return _CARET.sub("\\1\033[32m\\2\033[0m", line)
+
+
+def _place(location: Location | None) -> dict[str, Any]:
+    if location is None:
+        return {}
+    line, column = location.line_column()
+    return {"file": location.source.name, "line": line, "column": column}
