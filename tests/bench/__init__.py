@@ -1,0 +1,1 @@
+"""Speed of MCIR beside its peers: `python -m tests.bench`."""
