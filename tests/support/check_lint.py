@@ -103,7 +103,7 @@ class TestFile:
         """Each prefix that a filecheck call reads, with the line that names it first."""
         named: dict[str, int] = {}
         for number, args in self.checks:
-            for prefix in _prefixes(args):
+            for prefix in filecheck_prefixes(args):
                 named.setdefault(prefix, number)
         return named
 
@@ -272,7 +272,7 @@ def _is_lit_line(comment: str) -> bool:
     return re.match(rf"\s*(?:{'|'.join(LIT_KEYWORDS)}):", comment) is not None
 
 
-def _prefixes(args: list[str]) -> list[str]:
+def filecheck_prefixes(args: list[str]) -> list[str]:
     """What --check-prefix and --check-prefixes name, either way of giving the value."""
     flat = [part for arg in args for part in (arg.split("=", 1) if arg.startswith("-") else [arg])]
     named = [value for flag, value in itertools.pairwise(flat) if flag.lstrip("-").startswith("check-prefix")]

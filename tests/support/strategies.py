@@ -211,3 +211,11 @@ def modules(draw: Draw) -> MCModule:
     module.graphs = [draw(graphs(fresh_name(draw(names), taken))) for _ in range(draw(st.integers(0, 2)))]
     module.regions = [draw(regions(taken)) for _ in range(draw(st.integers(0, 2)))]
     return module
+
+
+@st.composite
+def graph_modules(draw: Draw) -> MCModule:
+    """A valid module of one or two graphs and no regions."""
+    taken: set[str] = set()
+    graphs_ = [draw(graphs(fresh_name(draw(names), taken))) for _ in range(draw(st.integers(1, 2)))]
+    return MCModule(graphs=graphs_, comments=draw(comments("module")))

@@ -1,0 +1,39 @@
+"""A pass of one's own: a dataclass whose fields are its options. It runs like the built-in ones.
+
+It drops `identity` nodes. Passes keep graphs as they are unless they say otherwise, as this one does.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mcir import MCIRPassManager, MCModule, Rewriter, parse_module, print_module
+from mcir.passes.base import ModulePass
+
+TEXT = """
+graph @g(%x: tensor<4x8xfp32>) {
+  %same = identity %x : tensor<4x8xfp32>
+  %y = exp %same : tensor<4x8xfp32>  // kept, with this comment
+  return %y
+}
+"""
+
+
+@dataclass
+class DropIdentities(ModulePass):
+    """`%y = identity %x; exp %y` → `exp %x`."""
+
+    name: ClassVar[str] = "drop-identities"
+    summary: ClassVar[str] = "uses the operand of identity nodes in place of their result"
+    changes_graphs: ClassVar[bool] = True
+
+    def run(self, module: MCModule) -> MCModule:
+        for graph in module.graphs:
+            rewriter = Rewriter(graph)
+            for node in [node for node in graph.nodes if node.op == "identity"]:
+                rewriter.replace_all_uses(node.outputs[0], node.inputs[0])
+                rewriter.erase(node)
+        return module
+
+
+module = MCIRPassManager([DropIdentities()]).run(parse_module(TEXT))
+print(print_module(module), end="")
