@@ -67,6 +67,8 @@ def process_chunk(source: Source, options: Options, timing: Timing, stderr: Text
             for run in manager.runs:
                 timing.add(run.name, run.seconds)
                 timing.add(f"verify after {run.name}", run.verify_seconds)
+        if options.strip_comments:
+            _strip_comments(module)
         with timing.phase("print"):
             result.output = dump_module(module, options.dump) if options.dump else print_module(module)
     except MCIRError as error:
@@ -131,6 +133,14 @@ def _watchers(options: Options, stderr: TextIO) -> Iterator[PassWatcher]:
         yield _RoundTripWatcher()
     if options.print_before or options.print_after or options.print_change:
         yield _PrintWatcher(options, stderr)
+
+
+def _strip_comments(module: MCModule) -> None:
+    module.comments = None
+    for block in (*module.graphs, *module.walk()):
+        block.comments = None
+        for node in block.nodes:
+            node.comments = None
 
 
 def _first_difference(left: str, right: str) -> int:

@@ -20,6 +20,7 @@ _IN_OUT = (
     Flag("--split-input-file", SWITCH, "take the pieces between `// -----` lines one by one", group="input and output"),
     Flag("--dump", OPTIONAL, "print the tree (or outline) of the regions", group="input and output",
          choices=DUMP_STYLES),
+    Flag("--strip-comments", SWITCH, "print the module without its comments", group="input and output"),
     Flag("--pass-pipeline", VALUE, 'passes as text: "a,b{x=1 y=2}"', "TEXT", _PASSES),
 )  # fmt: skip
 _CHECKS = "checks and reports (to stderr)"
@@ -68,6 +69,7 @@ class Options:
     passes: list[ModulePass] = field(default_factory=list)
     split: bool = False
     dump: str = ""
+    strip_comments: bool = False
     remarks: str = ""
     verify_each: bool = True
     verify_roundtrip: bool = False
@@ -156,7 +158,8 @@ def _take(options: Options, flag: Flag, value: str | None) -> None:
 
 
 _SWITCHES = {
-    "split-input-file": "split", "verify-each": "verify_each", "verify-roundtrip": "verify_roundtrip",
+    "split-input-file": "split", "strip-comments": "strip_comments",
+    "verify-each": "verify_each", "verify-roundtrip": "verify_roundtrip",
     "verify-diagnostics": "verify_diagnostics", "print-ir-after-change": "print_change",
     "dump-pass-pipeline": "dump_pipeline", "timing": "timing",
 }  # fmt: skip
