@@ -9,12 +9,14 @@ from typing import TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.dump import dump_module
+from mcir.graph import SemanticGraph
 from mcir.location import Location, Source
 from mcir.module import MCModule
 from mcir.parser import parse_module
 from mcir.passes import Remark
 from mcir.passes.manager import MCIRPassManager, PassWatcher
 from mcir.printer import print_module
+from mcir.regions import Region
 from mcir.tools.opt_options import EVERY, Options
 from mcir.tools.timing import Timing
 from mcir.verifier import verify_module
@@ -137,7 +139,8 @@ def _watchers(options: Options, stderr: TextIO) -> Iterator[PassWatcher]:
 
 def _strip_comments(module: MCModule) -> None:
     module.comments = None
-    for block in (*module.graphs, *module.walk()):
+    blocks: list[SemanticGraph | Region] = [*module.graphs, *module.walk()]
+    for block in blocks:
         block.comments = None
         for node in block.nodes:
             node.comments = None
