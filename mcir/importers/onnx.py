@@ -67,13 +67,17 @@ def read_onnx(
     """Like `import_onnx`, with the weights. Raises MCIRError."""
     _require_onnx()
     from mcir.importers.onnx_data import Tensors
-    from mcir.importers.onnx_file import load_model, model_opsets, resolve_functions
+    from mcir.importers.onnx_file import load_model, model_opsets
+    from mcir.importers.onnx_functions import expand_functions as expand
+    from mcir.importers.onnx_functions import inline_local_functions
     from mcir.importers.onnx_graph import import_graphs
     from mcir.importers.onnx_order import ordered_graph
     from mcir.importers.onnx_types import infer_types
 
     path = Path(source) if isinstance(source, (str, os.PathLike)) else None
-    model = resolve_functions(load_model(source), expand_functions)
+    model = inline_local_functions(load_model(source))
+    if expand_functions:
+        model = expand(model)
     opsets = model_opsets(model)
     root = ordered_graph(model.graph)
     tensors = Tensors(path.parent if path else None, constant_limit)

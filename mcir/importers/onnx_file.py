@@ -1,4 +1,4 @@
-"""From a file to a ModelProto of known versions without model-local functions."""
+"""From a file to a ModelProto of known versions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import os
 
 import onnx
 import onnx.defs
-import onnx.inliner
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import ModelProto
 
-from mcir.importers.onnx_errors import first_line, refuse
-from mcir.importers.onnx_table import mapped_operators
+from mcir.importers.onnx_errors import refuse
 from mcir.tools.io import read_bytes
 
 _IR_VERSION_FIELD = b"\x08"  # how the bytes of practically every ONNX file begin
@@ -42,24 +40,6 @@ def model_opsets(model: ModelProto) -> dict[str, int]:
 
 def normal_domain(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
-
-
-def resolve_functions(model: ModelProto, expand: bool) -> ModelProto:
-    """`model` with its local functions inlined; with `expand`, also the operators that ONNX defines by a body.
-
-    Operators that MCIR maps are not expanded. Raises MCIRError where a body cannot be inlined.
-    """
-    if not model.functions and not expand:
-        return model
-    try:
-        if model.functions:
-            model = onnx.inliner.inline_local_functions(model, convert_version=True)
-        if expand:
-            keep = [(domain, name) for domain, name in mapped_operators()]
-            model = onnx.inliner.inline_selected_functions(model, keep, exclude=True, inline_schema_functions=True)
-    except Exception as error:  # onnx raises its C++ faults under several types
-        raise refuse(f"a function of the model cannot be inlined: {first_line(error)}", rule="onnx-function") from None
-    return model
 
 
 def _parse(data: bytes, name: str) -> ModelProto:

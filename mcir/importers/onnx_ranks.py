@@ -45,13 +45,13 @@ def make_type(code: int, dims: Iterable[Dim]) -> TypeProto:
 
 
 def shape_of(type_: TypeProto) -> Shape:
-    """The shape of a tensor type of known rank; negative sizes are passed on as they are."""
+    """The shape of a tensor type of known rank. Exporters also write -1 for an open size."""
     return tuple(_dim(dim) for dim in type_.tensor_type.shape.dim)
 
 
 def _dim(dim: onnx.TensorShapeProto.Dimension) -> Dim:
     if dim.HasField("dim_value"):
-        return int(dim.dim_value)
+        return int(dim.dim_value) if dim.dim_value >= 0 else None
     return None if dim.dim_param in UNNAMED else str(dim.dim_param)
 
 
@@ -94,12 +94,18 @@ class Completion:
 
     def _guess(self, node: OrderedNode, scope: Mapping[str, TypeProto], constants: dict[str, TensorProto]) -> Types:
         proto = node.proto
+        types = {} if node.bodies else self._infer(proto, scope, constants)
         rule = RANK_RULES.get((proto.domain, proto.op_type))
-        if rule is not None:
+        if rule is not None and not has_rank(types.get(proto.output[0])):
             guess = rule(proto, [_known(scope.get(name)) for name in proto.input])
             if guess is not None:
-                return {proto.output[0]: make_type(*guess)}
-        if node.bodies or any(name and name not in scope for name in proto.input):
+                alike = proto.output if proto.op_type == "Split" else proto.output[:1]
+                types |= {name: make_type(*guess) for name in alike}
+        return types
+
+    def _infer(self, proto: NodeProto, scope: Mapping[str, TypeProto], constants: dict[str, TensorProto]) -> Types:
+        """What onnx infers for the one node, from what is known of its operands."""
+        if any(name and name not in scope for name in proto.input):
             return {}
         try:
             schema = onnx.defs.get_schema(proto.op_type, self.opsets.get(proto.domain, 1), proto.domain)
@@ -172,6 +178,11 @@ def _open_last_size(node: NodeProto, operands: list[Known | None]) -> tuple[int,
     return first.code, [*first.shape[:2], None]
 
 
+def _rank_of_first(node: NodeProto, operands: list[Known | None]) -> tuple[int, Iterable[Dim]] | None:
+    first = operands[0] if operands else None
+    return (first.code, [None] * len(first.shape)) if first is not None and first.shape is not None else None
+
+
 def _as_long_as_shape(node: NodeProto, operands: list[Known | None]) -> tuple[int, Iterable[Dim]] | None:
     """As many open dimensions as operand 1 has elements; Expand gives at least the rank of its data."""
     data, shape = (*operands, None, None)[:2]
@@ -182,6 +193,29 @@ def _as_long_as_shape(node: NodeProto, operands: list[Known | None]) -> tuple[in
         return None
     least = len(data.shape) if node.op_type == "Expand" and data.shape is not None else 0
     return data.code, [None] * max(length, least)
+
+
+def _without_axes(node: NodeProto, operands: list[Known | None]) -> tuple[int, Iterable[Dim]] | None:
+    """A reduction or Squeeze over axes that are not constant, but whose number is known."""
+    data, axes = (*operands, None, None)[:2]
+    if data is None or data.shape is None or axes is None:
+        return None
+    keepdims = next((attribute.i for attribute in node.attribute if attribute.name == "keepdims"), 1)
+    if node.op_type != "Squeeze" and keepdims:
+        return data.code, [None] * len(data.shape)
+    count = axes.shape[0] if axes.shape is not None and len(axes.shape) == 1 else None
+    if not isinstance(count, int) or not 0 < count <= len(data.shape):  # none can mean all
+        return None
+    return data.code, [None] * (len(data.shape) - count)
+
+
+def _with_axes(node: NodeProto, operands: list[Known | None]) -> tuple[int, Iterable[Dim]] | None:
+    """Unsqueeze at places that are not constant, but whose number is known."""
+    data, axes = (*operands, None, None)[:2]
+    if data is None or data.shape is None or axes is None or axes.shape is None or len(axes.shape) != 1:
+        return None
+    count = axes.shape[0]
+    return (data.code, [None] * (len(data.shape) + count)) if isinstance(count, int) else None
 
 
 def _fused_matmul(node: NodeProto, operands: list[Known | None]) -> tuple[int, Iterable[Dim]] | None:
@@ -208,7 +242,14 @@ _RUNTIME = "com.microsoft"
 RANK_RULES: dict[tuple[str, str], RankRule] = {
     ("", "Reshape"): _as_long_as_shape,
     ("", "Expand"): _as_long_as_shape,
+    ("", "Split"): _rank_of_first,
     ("", "SimplifiedLayerNormalization"): _like_first,
+    ("", "Squeeze"): _without_axes,
+    ("", "Unsqueeze"): _with_axes,
+    **{
+        ("", f"Reduce{name}"): _without_axes
+        for name in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
+    },
     (_RUNTIME, "FusedMatMul"): _fused_matmul,
     (_RUNTIME, "TransposeMatMul"): _fused_matmul,
     **dict.fromkeys(

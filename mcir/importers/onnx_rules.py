@@ -199,6 +199,13 @@ def shape(view: NodeView) -> list[Step]:
     return [Step("shape", [view.operand(0)], window)]
 
 
+def size(view: NodeView) -> list[Step]:
+    """The number of elements: the product of the sizes."""
+    x = view.operand(0)
+    sizes = Step("shape", [x], {}, [TensorType((len(x.shape),), "i64")])
+    return [sizes, Step("reduce_prod", [sizes], {"axes": [0], "keepdims": False})]
+
+
 # Tensors out of nothing
 
 

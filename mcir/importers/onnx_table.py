@@ -85,6 +85,7 @@ ROWS: tuple[Row, ...] = (
     Row("ConstantOfShape", rules.constant_of_shape, "value"),
     Row("CumSum", rules.cumsum, "exclusive reverse"),
     Row("Shape", rules.shape, "start end"),
+    Row("Size", rules.size),
     Row("Trilu", rules.trilu, "upper"),
     # normalisation
     Row("Dropout", rules.dropout_test, "ratio is_test", until=6),
@@ -115,8 +116,3 @@ def find_row(domain: str, name: str, opset: int) -> Row | None:
     """The row of an operator in an operator set of its domain, or None: it is opaque."""
     rows = _BY_NAME.get((domain, name), ())
     return next((row for row in rows if row.since <= opset <= row.until), None)
-
-
-def mapped_operators() -> list[tuple[str, str]]:
-    """(domain, name) of every operator that has a row."""
-    return list(_BY_NAME)

@@ -39,10 +39,7 @@ def tensor_type(name: str, proto: TypeProto | None) -> TensorType:
     if not has_rank(proto):
         hint = "annotate its shape with a value_info entry (dimensions may stay open)"
         raise refuse(f"value '{name}' has no known rank", hint, "onnx-type")
-    shape = shape_of(proto)
-    if any(isinstance(dim, int) and dim < 0 for dim in shape):
-        raise refuse(f"value '{name}' has a negative size: {list(shape)}", rule="onnx-type")
-    return TensorType(shape, dtype)
+    return TensorType(shape_of(proto), dtype)
 
 
 def element_type(name: str, code: int) -> str:
