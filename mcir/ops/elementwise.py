@@ -270,7 +270,7 @@ define(
 def _positive_cap(ctx: TypeContext) -> None:
     cap = ctx.attrs["cap"]
     if not 0 < cap < math.inf:
-        raise TypeRuleError(f"the cap must be finite and above zero, got {cap}")
+        raise TypeRuleError(f"the cap must be finite and above zero, got {cap}", rule="modifier.softcap")
 
 
 define(

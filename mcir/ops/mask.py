@@ -30,7 +30,8 @@ def _infer_mask(ctx: TypeContext) -> list[TensorType]:
 def _check_mask(ctx: TypeContext) -> None:
     for name in ("left", "right"):
         if ctx.attrs[name] < -1:
-            raise TypeRuleError(f"{name} is {shown(ctx.attrs[name])}", "write 0 or more columns, or -1 for all")
+            hint = "write 0 or more columns, or -1 for all"
+            raise TypeRuleError(f"{name} is {shown(ctx.attrs[name])}", hint, "modifier.window")
         if name in ctx.attrs and ctx.attrs["kind"] != "window":
             raise TypeRuleError(f"kind \"{ctx.attrs['kind']}\" has no '{name}'", 'write kind = "window"')
     if "offset" in ctx.attrs and ctx.attrs["kind"] == "boolean":
@@ -38,7 +39,8 @@ def _check_mask(ctx: TypeContext) -> None:
     rows, columns = ctx.operands[0].shape[-2:] if ctx.attrs["kind"] != "boolean" else (1, 1)
     if rows != columns and "offset" not in ctx.attrs:
         hint = "offset = 0 aligns the diagonal at the top left, columns - rows at the bottom right"
-        raise TypeRuleError(f"{operand_text(ctx, 0)} is not square, so 'offset' must be written", hint)
+        message = f"{operand_text(ctx, 0)} is not square, so 'offset' must be written"
+        raise TypeRuleError(message, hint, "modifier.offset")
     if ctx.attrs["fill"] != ctx.attrs["fill"]:
         raise TypeRuleError("fill is NaN")
 

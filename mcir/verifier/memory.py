@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from mcir.analysis.axes import label_sizes, parse_layout, stored_layout, tile_axes
+from mcir.nodes import MCNode
 from mcir.ops import lookup
-from mcir.types import MCNodeOp
+from mcir.regions import Region
+from mcir.types import Dim, MCNodeOp, Shape
 from mcir.verifier.rules import Finding, Place, Signature, Unit, declare, rule
 
 LOAD, STORE, SCORE = str(MCNodeOp.LOAD_TILE), str(MCNodeOp.STORE_TILE), str(MCNodeOp.COMPUTE_SCORE)
@@ -56,6 +60,38 @@ def outputs_stored_once(unit: Unit) -> Iterator[Finding]:
             yield Finding(f"output %{output.name} of @{unit.top.name} is never stored", unit.top)
         for again in found[1:]:
             yield Finding(f"output %{output.name} of @{unit.top.name} is stored {len(found)} times", again)
+
+
+@rule("tile.shape", "A loaded tile has tile_m queries, tile_n keys and the whole head dim; a mask or bias may have 1.",
+      scope="unit")  # fmt: skip
+def loaded_shapes(unit: Unit) -> Iterator[Finding]:
+    shapes = {value.name: value.shape for value in unit.top.inputs}
+    for place in unit.places:
+        for node in place.region.nodes:
+            if node.op == LOAD and node.attrs["source"] in shapes:
+                wanted = _tile_shape(unit.top, place.region, node, shapes[node.attrs["source"]])
+                pairs = zip(wanted, node.outputs[0].shape, strict=False)
+                if any(isinstance(size, int) and isinstance(dim, int) and size != dim for size, dim in pairs):
+                    message = f"node '{node.name}' loads a tile {_shape_text(node.outputs[0].shape)}"
+                    hint = "sizes are those of the tile region, and 1 for an axis that the tensor has not"
+                    yield Finding(f"{message}, it must be {_shape_text(wanted)}", node, hint=hint)
+
+
+def _tile_shape(top: Any, tile: Region, node: MCNode, shape: Shape) -> Shape:
+    """What a load must give; empty where its layout cannot be read, which another rule reports."""
+    written = node.attrs.get("layout")
+    try:
+        layout = parse_layout(written) if written else stored_layout(top, node.attrs["source"], shape)
+        axes = tile_axes(layout)
+        known: dict[str, Dim] = {**label_sizes([(layout, shape)])}
+    except ValueError:
+        return ()
+    known.update(q=tile.attrs["tile_m"], k=tile.attrs["tile_n"])
+    return tuple(known.get(axis) if axis in layout.labels else 1 for axis in axes)
+
+
+def _shape_text(shape: Shape) -> str:
+    return f"[{', '.join('?' if dim is None else str(dim) for dim in shape)}]"
 
 
 def _is_semantic(op: str) -> bool:

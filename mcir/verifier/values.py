@@ -38,10 +38,8 @@ def residency_valid(value: MCValue) -> Iterator[Finding]:
 @rule("memory.graph", "All values of a semantic graph, and a region's inputs and outputs, live in global memory.",
       scope="unit", stage="type")  # fmt: skip
 def interface_is_global(unit: Unit) -> Iterator[Finding]:
-    values = [*unit.top.inputs, *unit.top.outputs]
-    if unit.is_graph:
-        values += [value for node in unit.top.nodes for value in node.outputs]
-    for value in values:
+    results = [value for node in unit.top.nodes for value in node.outputs] if unit.is_graph else unit.top.outputs
+    for value in [*unit.top.inputs, *results]:
         if value.residency != "global":
             what = "a graph" if unit.is_graph else "the inputs and outputs of a region"
             yield Finding(f"%{value.name} is {value.residency}: values of {what} are global", value)
