@@ -20,7 +20,7 @@ from lit.ShCommands import Command, Pipeline, Seq
 SUFFIXES = ("NEXT", "NOT", "SAME", "DAG", "EMPTY", "LABEL")
 LIT_KEYWORDS = ("RUN", "REQUIRES", "UNSUPPORTED", "XFAIL", "COM", "DEFINE", "REDEFINE", "ALLOW_RETRIES")
 OTHER_WORDS = ("NOTE",)
-EXPECTED_KINDS = ("error", "warning", "remark")
+EXPECTED_KINDS = ("error", "warning", "remark", "note")
 # Options after which mcir-opt writes something other than module text.
 NO_MODULE_TEXT = ("--dump", "--strip-comments", "--list-passes", "--help", "--version", "--verify-diagnostics", "-o")
 # Options that filecheck accepts and has no use for, or does not know.

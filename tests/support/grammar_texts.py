@@ -24,8 +24,9 @@ LIKELY: dict[str, tuple[str, ...]] = {
     "DTYPE": tuple(sorted(DTYPES)),
     "RESIDENCY": RESIDENCIES,
     "OP_NAME": tuple(op.name for op in all_ops()),
-    "VALUE": ("%a", '%"a"', "%0"),
-    "RESULTS": ("%b =", "%c, %d =", '%"e f" =', "%g,//x\n%h\n="),
+    "VALUE": ("%a", '%"a"', "%0", '%"b c"', *(f"%p{number}" for number in range(20))),
+    "RESULTS": ('%"e f" =', "%c, %d =", "%g,//x\n%h\n=", *(f"%r{number} =" for number in range(20))),
+    "DIM": ("4x", "?x", "(seq)x", '("s + 1")x'),
     "SYMBOL": ("@a", '@"b c"', "@0"),
     "STRING": ('""', '"onnx.Foo"', r'"\"\\\n"', r'"\u{1F642}"'),
 }
@@ -49,7 +50,7 @@ def _terminal(terminal: Any) -> st.SearchStrategy[str]:
     drawn = st.just(pattern.value) if pattern.type == "str" else st.from_regex(pattern.to_regexp(), fullmatch=True)
     if terminal.name in LIKELY:
         likely = st.sampled_from(LIKELY[terminal.name])
-        drawn = st.integers(0, 7).flatmap(lambda choice: likely if choice else drawn)
+        drawn = st.integers(0, 31).flatmap(lambda choice: likely if choice else drawn)
     return drawn.map(lambda text: text + ENDS.get(terminal.name, " "))
 
 

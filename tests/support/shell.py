@@ -25,6 +25,9 @@ TOOLS: dict[str, str] = {
     "mcir-opt": "mcir.tools.opt",
     "mcir-translate": "mcir.tools.translate",
     "mcir-run": "mcir.tools.run",
+    "mcir-fmt": "mcir.tools.fmt",
+    "mcir-diff": "mcir.tools.diff",
+    "mcir-reduce": "mcir.tools.reduce",
     "filecheck": "tests.support.filecheck_tool",
 }
 REDIRECTIONS = {(">",), (">", 2), (">>",), (">&", 2), ("<",)}
