@@ -44,7 +44,7 @@ class Tensors:
         elements; and of up to the limit if they are integers, booleans, or floats of FEW_VALUES kinds.
         """
         count = math.prod(tensor.dims)
-        if isinstance(tensor, TensorProto) and _is_external(tensor) and _bytes(tensor) > LARGE_FILE_TENSOR:
+        if isinstance(tensor, TensorProto) and is_external(tensor) and _bytes(tensor) > LARGE_FILE_TENSOR:
             return None
         array = self.array(name, tensor)
         if array is None:
@@ -64,12 +64,8 @@ class Tensors:
         try:
             if isinstance(tensor, SparseTensorProto):
                 return _dense(tensor)
-            return numpy_helper.to_array(tensor, str(self.folder))
-        except FileNotFoundError:
-            return None
+            return None if self._is_missing(tensor) else numpy_helper.to_array(tensor, str(self.folder))
         except onnx.checker.ValidationError as error:
-            if "doesn't exist" in str(error) or "not exist" in str(error):
-                return None
             raise refuse(f"the data of '{name}' cannot be read: {first_line(error)}", rule="onnx-data") from None
         except (ValueError, TypeError, OSError, KeyError, IndexError) as error:
             raise refuse(f"the data of '{name}' does not fit its type: {first_line(error)}", rule="onnx-data") from None
@@ -90,15 +86,14 @@ class Tensors:
         return [key for key, tensor in self._parameters.items() if self._is_missing(tensor)]
 
     def _is_missing(self, tensor: Tensor) -> bool:
-        if isinstance(tensor, SparseTensorProto) or not _is_external(tensor):
-            return False
-        location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
-        return not (self.folder / location).is_file()
+        return (
+            isinstance(tensor, TensorProto) and is_external(tensor) and not external_file(tensor, self.folder).is_file()
+        )
 
     @staticmethod
     def without_data(tensor: TensorProto) -> TensorProto:
         """The tensor itself if it is small, else one of its name and type only: inference needs no more."""
-        if not _is_external(tensor) and math.prod(tensor.dims) <= INFERENCE_SIZE:
+        if not is_external(tensor) and math.prod(tensor.dims) <= INFERENCE_SIZE:
             return tensor
         return TensorProto(name=tensor.name, dims=tensor.dims, data_type=tensor.data_type)
 
@@ -145,8 +140,14 @@ def tensor_code(tensor: Tensor) -> int:
     return tensor.values.data_type if isinstance(tensor, SparseTensorProto) else tensor.data_type
 
 
-def _is_external(tensor: TensorProto) -> bool:
+def is_external(tensor: TensorProto) -> bool:
+    """True if the tensor's data stands in a file of its own."""
     return tensor.data_location == TensorProto.EXTERNAL
+
+
+def external_file(tensor: TensorProto, folder: Path) -> Path:
+    """Where the data of an external tensor should be."""
+    return folder / next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
 
 
 def _bytes(tensor: TensorProto) -> int:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
+from pathlib import Path
 
 import onnx
 import onnx.defs
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import ModelProto
+from onnx import GraphProto, ModelProto, TensorProto
+from onnx.external_data_helper import load_external_data_for_tensor
 
-from mcir.importers.onnx_errors import refuse
+from mcir.importers.onnx_data import INFERENCE_SIZE, external_file, is_external
+from mcir.importers.onnx_errors import first_line, refuse
 from mcir.tools.io import read_bytes
 
 _IR_VERSION_FIELD = b"\x08"  # how the bytes of practically every ONNX file begin
 
 
 def load_model(source: str | os.PathLike[str] | ModelProto) -> ModelProto:
-    """The model of a file (external tensor data is not read here), or the one given.
+    """The model of a file, or the one given. Of external data only the small tensors are read: shapes, axes.
 
     Raises MCIRError for a file that cannot be read, that holds no ONNX model, or a version of ONNX
     that the installed package does not know.
@@ -26,6 +30,7 @@ def load_model(source: str | os.PathLike[str] | ModelProto) -> ModelProto:
     else:
         name = os.fspath(source)
         model = _parse(read_bytes(name), name)
+        _read_small_tensors(model.graph, Path(name).parent)
     if not model.ir_version or not model.HasField("graph"):
         raise refuse(f"{name} is not an ONNX model: it has no graph", rule="onnx-file")
     _check_versions(model, name)
@@ -52,6 +57,25 @@ def _parse(data: bytes, name: str) -> ModelProto:
     except DecodeError:
         hint = "the file is truncated or damaged" if data.startswith(_IR_VERSION_FIELD) else ""
         raise refuse(f"{name} is not an ONNX model: it does not parse as one", hint, "onnx-file") from None
+
+
+def _read_small_tensors(root: GraphProto, folder: Path) -> None:
+    """Takes external tensors that shape inference and attributes need into the model, where their file is there."""
+    graphs = [root]
+    while graphs:
+        graph = graphs.pop()
+        graphs += [attribute.g for node in graph.node for attribute in node.attribute if attribute.HasField("g")]
+        tensors = [attribute.t for node in graph.node for attribute in node.attribute if attribute.HasField("t")]
+        for tensor in (*graph.initializer, *tensors):
+            small = is_external(tensor) and math.prod(tensor.dims) <= INFERENCE_SIZE
+            if not small or not external_file(tensor, folder).is_file():
+                continue
+            try:
+                load_external_data_for_tensor(tensor, str(folder))
+            except Exception as error:  # onnx raises its C++ faults under several types
+                message = f"the data of '{tensor.name}' cannot be read: {first_line(error)}"
+                raise refuse(message, rule="onnx-data") from None
+            tensor.data_location = TensorProto.DEFAULT
 
 
 def _check_versions(model: ModelProto, name: str) -> None:

@@ -73,6 +73,8 @@ ROWS: tuple[Row, ...] = (
     Row("Expand", rules.expand),
     Row("Flatten", rules.same("flatten", axis=1), "axis"),
     Row("Gather", rules.same("gather", axis=0), "axis"),
+    Row("GatherElements", rules.same("gather_elements", axis=0), "axis"),
+    Row("GatherND", rules.same("gather_nd", batch_dims=0), "batch_dims"),
     Row("Reshape", rules.reshape, "shape allowzero"),
     Row("Slice", rules.slice_attributes, "axes starts ends", until=9),
     Row("Slice", rules.slice_operands, since=10),
@@ -116,3 +118,8 @@ def find_row(domain: str, name: str, opset: int) -> Row | None:
     """The row of an operator in an operator set of its domain, or None: it is opaque."""
     rows = _BY_NAME.get((domain, name), ())
     return next((row for row in rows if row.since <= opset <= row.until), None)
+
+
+def mapped_operators() -> set[tuple[str, str]]:
+    """(domain, operator) of every row."""
+    return set(_BY_NAME)
