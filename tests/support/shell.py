@@ -12,6 +12,7 @@ import importlib
 import io
 import os
 import shlex
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path

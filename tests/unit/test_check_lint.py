@@ -71,6 +71,7 @@ GOOD = [
     DUMP + "// CHECK-LABEL: Execution\n// CHECK-NEXT: attrs\n// CHECK-NOT: x\n// CHECK-COUNT-2: y\n",
     TEXT + "// CHECK: graph @g\n// CHECK-NOT: bad\ngraph @g() {\n  return\n}\n",
     BOTH + "// CHECK: a\n// ONE: b\n// ONE-EMPTY:\n",
+    "// RUN: mcir-translate --import-onnx %S/x.onnx | mcir-opt | filecheck %s\n// CHECK: graph\n",
     "// RUN: not mcir-opt %s 2>&1 | filecheck %s\n// CHECK: error\n",
     "// RUN: mcir-opt %s --verify-diagnostics\ngraph @g() { return %x } // expected-error {{undefined}}\n",
     DUMP + "// We check that the run works: see the note. Checks follow.\n// NOTE: short\n// CHECK{LITERAL}: [[x]]\n",
