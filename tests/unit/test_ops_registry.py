@@ -23,7 +23,9 @@ POINTWISE = """
     gelu silu softplus elu isnan isinf not and or xor equal not_equal less less_equal greater greater_equal where cast
     clip softcap identity dropout
 """
-LAYOUT = "transpose reshape expand repeat tile concat slice split squeeze unsqueeze gather flatten"
+LAYOUT = """
+    transpose reshape expand repeat tile concat slice split squeeze unsqueeze gather gather_nd gather_elements flatten
+"""
 OTHER = """
     matmul einsum shape full range iota constant parameter reduce_max reduce_min reduce_sum reduce_mean reduce_prod
     cumsum softmax log_softmax layer_norm rms_norm mask trilu
