@@ -53,39 +53,49 @@ class Canonicalize(ModulePass):
 
 def simplify(graph: SemanticGraph, holds: Holds, fold_limit: int) -> Counter[str]:
     """Simplifies `graph`; says which rules, by their algebra, were applied how often."""
-    facts = Facts(graph, fold_limit)
-    stands_for: dict[str, MCValue] = {}
-    applied: Counter[str] = Counter()
+    sweep = _Sweep(graph, holds, fold_limit)
     for node in graph.nodes:
         if node.name not in holds.nodes:
-            node.inputs[:] = [stands_for.get(value.name, value) for value in node.inputs]
-            _rewrite(node, facts, holds, stands_for, applied)
-        facts.enter(node)
-    if applied:
+            sweep.rewrite(node)
+        sweep.facts.enter(node)
+    if sweep.applied:
         refresh_uses(graph.inputs, graph.nodes)
         remove_dead(graph, holds)
-    return applied
+    return sweep.applied
 
 
-def _rewrite(
-    node: MCNode, facts: Facts, holds: Holds, stands_for: dict[str, MCValue], applied: Counter[str]
-) -> None:
-    """Applies rules to `node` until none fits: each takes it nearer to the inputs, or an operand off, or folds it."""
-    again = True
-    while again:
-        again = False
-        for algebra, rule in RULES.get(node.op, ()):
-            answer = rule(node, facts)
-            if answer is True:
-                applied[algebra] += 1
-                again = True
-                break
-            if isinstance(answer, MCValue) and _may_stand(answer, node.outputs[0], holds):
-                stands_for[node.outputs[0].name] = answer
-                applied[algebra] += 1
-                return
+class _Sweep:
+    """One way through a graph, from its inputs on: what stands for which value, and the rules applied so far."""
 
+    def __init__(self, graph: SemanticGraph, holds: Holds, fold_limit: int) -> None:
+        self.facts = Facts(graph, fold_limit)
+        self.applied: Counter[str] = Counter()
+        self._holds = holds
+        self._returned = {value.name for value in graph.outputs}
+        self._stands_for: dict[str, MCValue] = {}
 
-def _may_stand(value: MCValue, result: MCValue, holds: Holds) -> bool:
-    """Whether `value` can serve the uses of `result`, of which there are some."""
-    return bool(result.consumers) and result.name not in holds.values and value.type == result.type
+    def rewrite(self, node: MCNode) -> None:
+        """Applies rules until none fits: each takes `node` nearer to the inputs, or an operand off, or folds it.
+
+        A node whose result is returned stays also where a value stands for its other uses, and goes on changing.
+        """
+        node.inputs[:] = [self._stands_for.get(value.name, value) for value in node.inputs]
+        again = True
+        while again:
+            again = False
+            for algebra, rule in RULES.get(node.op, ()):
+                answer = rule(node, self.facts)
+                if answer is True:
+                    self.applied[algebra] += 1
+                    again = True
+                    break
+                if isinstance(answer, MCValue) and self._may_stand(answer, node.outputs[0]):
+                    self._stands_for[node.outputs[0].name] = answer
+                    self.applied[algebra] += 1
+                    if node.outputs[0].name not in self._returned:
+                        return
+
+    def _may_stand(self, value: MCValue, result: MCValue) -> bool:
+        """Whether `value` can serve the uses of `result`, if there are some and nothing serves them yet."""
+        taken = result.name in self._holds.values or result.name in self._stands_for
+        return bool(result.consumers) and not taken and value.type == result.type

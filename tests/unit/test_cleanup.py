@@ -265,6 +265,18 @@ def test_a_returned_identity_keeps_its_name_and_its_users_take_x() -> None:
     assert cleaned(Canonicalize(), before) == before.replace("neg %y", "neg %x")
 
 
+def test_a_returned_node_goes_on_changing_where_a_value_stands_for_its_other_uses() -> None:
+    before = graph(
+        """
+        %c = constant {value = 2.0} : tensor<fp32>
+        %y = identity %c : tensor<fp32>
+        %z = exp %y : tensor<fp32>
+    """, returned="%y, %z",
+    )  # fmt: skip
+    after = before.replace("identity %c", "constant {value = 2.0}").replace("exp %y", "exp %c")
+    assert cleaned(Canonicalize(), before) == after
+
+
 @pytest.mark.parametrize(
     ("params", "body", "after"),
     [
