@@ -1,0 +1,361 @@
+"""The structural difference of two modules: what was renamed, changed, moved, added or removed, with reasons.
+
+Graphs and execution regions are paired by name, then by what they hold. In a pair of them nodes are paired by name and
+op, then by what they compute on paired operands, then by name alone, then by op and place; values follow the nodes and
+parameters that define them. Each step looks every node up in a table, so that the cost is near to linear in the
+modules (moved nodes are found by a longest increasing subsequence). Comments are no part of the structure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcir.analysis.pairing import Pairing, out_of_order
+from mcir.graph import SemanticGraph
+from mcir.location import Location
+from mcir.module import MCModule
+from mcir.nodes import MCNode
+from mcir.printer import attribute_text, print_node, type_text
+from mcir.regions import Region
+from mcir.text import name_text
+from mcir.types import attribute_key
+from mcir.values import MCValue
+
+Holder = SemanticGraph | Region
+
+
+@dataclass(slots=True)
+class Difference:
+    """One difference.
+
+    kind: "added", "removed", "moved", "renamed" or "changed". subject: what differs, as text names it (`%x`, `@g`).
+    where: the graph or region, on the left side unless added. reason: one line for people. left, right: the places.
+    """
+
+    kind: str
+    subject: str
+    where: str
+    reason: str
+    left: Location | None = None
+    right: Location | None = None
+
+
+def compare_modules(left: MCModule, right: MCModule) -> list[Difference]:
+    """All differences, those of one graph or region together; empty for modules of equal structure."""
+    found: list[Difference] = []
+    found += _compare_tops(left.graphs, right.graphs)
+    found += _compare_tops(left.regions, right.regions)
+    return found
+
+
+def _compare_tops(ours: Sequence[Holder], theirs: Sequence[Holder]) -> Iterator[Difference]:
+    pairs = _pair_tops(ours, theirs)
+    partner, known = dict(pairs), {pair[1] for pair in pairs}
+    for at, top in enumerate(ours):
+        if at in partner:
+            yield from _Comparison(top, theirs[partner[at]]).run()
+        else:
+            yield _gone("removed", top, top.loc, None)
+    for at, top in enumerate(theirs):
+        if at not in known:
+            yield _gone("added", top, None, top.loc)
+    for at in out_of_order(pairs):
+        reason = f"stands elsewhere among the {_kind(ours[at])}s"
+        yield Difference("moved", _at(ours[at]), "", reason, ours[at].loc, theirs[partner[at]].loc)
+
+
+def _gone(kind: str, top: Holder, left: Location | None, right: Location | None) -> Difference:
+    side = "left" if kind == "removed" else "right"
+    count = sum(len(holder.nodes) for holder in _holders(top))
+    reason = f"{_kind(top)} of {count} node{'s' * (count != 1)}, on the {side} only"
+    return Difference(kind, _at(top), "", reason, left, right)
+
+
+def _pair_tops(ours: Sequence[Holder], theirs: Sequence[Holder]) -> list[tuple[int, int]]:
+    """Indices of graphs or regions that belong together: of one name, else of equal content."""
+    pairing = Pairing(ours, theirs)
+    pairing.by(lambda top: (top.name, _kind(top)))
+    pairing.by(_content)
+    return sorted(pairing.pairs)
+
+
+def _content(top: Holder) -> Hashable:
+    """Equal for graphs or regions that differ in names only, as far as ops, attributes and types tell."""
+    nodes = (node for holder in _holders(top) for node in holder.nodes)
+    computed = tuple((node.op, attribute_key(node.attrs), _types(node.outputs)) for node in nodes)
+    return _kind(top), computed, _types(top.inputs), _types(top.outputs)
+
+
+@dataclass
+class _Comparison:
+    """One graph, or one execution region with all in it, against its partner."""
+
+    left: Holder
+    right: Holder
+    found: list[Difference] = field(default_factory=list)
+    partner: dict[int, MCValue] = field(default_factory=dict)  # id of a left value -> the right one
+
+    def run(self) -> list[Difference]:
+        ours, theirs = list(_holders(self.left)), list(_holders(self.right))
+        regions = Pairing(ours, theirs)
+        regions.pairs, regions.left, regions.right = [(0, 0)], regions.left[1:], regions.right[1:]
+        regions.by(lambda holder: (holder.name, _kind(holder)))
+        regions.by(_kind)
+        pairs = [(ours[left], theirs[right]) for left, right in sorted(regions.pairs)]
+        for left, right in pairs:
+            self._pair_values(left.inputs, right.inputs)
+            if isinstance(left, Region):
+                self._pair_values(left.outputs, right.outputs)
+        self._nodes(ours, theirs, {id(left): id(right) for left, right in pairs})
+        for left, right in pairs:
+            self._holder(left, right)
+        self.found += [_gone("removed", ours[at], ours[at].loc, None) for at in regions.left]
+        self.found += [_gone("added", theirs[at], None, theirs[at].loc) for at in regions.right]
+        self._parents(pairs)
+        return self.found
+
+    # Values
+
+    def _pair_values(self, ours: Sequence[MCValue], theirs: Sequence[MCValue]) -> None:
+        pairing = Pairing(ours, theirs)
+        pairing.by(lambda value: value.name)
+        pairing.by(lambda value: value.type)
+        if len(pairing.left) == len(pairing.right):
+            pairing.pairs += zip(pairing.left, pairing.right, strict=True)
+        for left, right in pairing.pairs:
+            self.partner[id(ours[left])] = theirs[right]
+
+    def _same(self, left: MCValue, right: MCValue) -> bool:
+        return self.partner.get(id(left)) is right
+
+    # Nodes
+
+    def _nodes(self, ours: list[Holder], theirs: list[Holder], holder_of: dict[int, int]) -> None:
+        left = [(holder, at, node) for holder in ours for at, node in enumerate(holder.nodes)]
+        right = [(holder, at, node) for holder in theirs for at, node in enumerate(holder.nodes)]
+        pairing = Pairing(left, right)
+        pairing.by(
+            lambda place: (holder_of.get(id(place[0])), place[2].name, place[2].op),
+            lambda place: (id(place[0]), place[2].name, place[2].op),
+        )
+        self._follow(pairing)
+        self._by_computation(pairing)
+        pairing.by(lambda place: (place[2].name, place[2].op))
+        pairing.by(lambda place: place[2].name)
+        pairing.by(lambda place: (place[2].op, len(place[2].inputs), _types(place[2].outputs)))
+        self._follow(pairing)
+        self._report_nodes(pairing, holder_of)
+
+    def _follow(self, pairing: Pairing) -> None:
+        """The results of paired nodes are paired in order."""
+        for left, right in pairing.pairs:
+            ours, theirs = pairing.ours[left][2].outputs, pairing.theirs[right][2].outputs
+            for value, other in zip(ours, theirs, strict=False):
+                self.partner[id(value)] = other
+
+    def _by_computation(self, pairing: Pairing) -> None:
+        """Pairs renamed nodes in text order, so that a chain of renamed nodes is followed from its start.
+
+        A node with no partner of equal attributes and types takes one that has the same op on the same operands.
+        """
+        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
+        for at in pairing.right:
+            node = pairing.theirs[at][2]
+            for key in _computations(node, [id(value) for value in node.inputs]):
+                waiting[key].append(at)
+        taken: set[int] = set()
+        rest = []
+        for at in pairing.left:
+            node = pairing.ours[at][2]
+            keys = _computations(node, [id(self.partner.get(id(value))) for value in node.inputs])
+            other = next((found for key in keys if (found := _next_free(waiting.get(key), taken)) is not None), None)
+            if other is None:
+                rest.append(at)
+                continue
+            taken.add(other)
+            pairing.pairs.append((at, other))
+            for value, theirs in zip(node.outputs, pairing.theirs[other][2].outputs, strict=False):
+                self.partner[id(value)] = theirs
+        pairing.left, pairing.right = rest, [at for at in pairing.right if at not in taken]
+
+    def _report_nodes(self, pairing: Pairing, holder_of: dict[int, int]) -> None:
+        elsewhere: list[tuple[int, int]] = []
+        by_holder: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for left, right in pairing.pairs:
+            same_holder = holder_of.get(id(pairing.ours[left][0])) == id(pairing.theirs[right][0])
+            (by_holder[id(pairing.ours[left][0])] if same_holder else elsewhere).append((left, right))
+        moved = {at for pairs in by_holder.values() for at in out_of_order(pairs)}
+        gone = dict(elsewhere)
+        partner = dict(pairing.pairs)
+        for at, (holder, _, node) in enumerate(pairing.ours):
+            if at not in partner:
+                self._add("removed", node, holder, print_node(node), node.loc, None)
+                continue
+            target, _, other = pairing.theirs[partner[at]]
+            self._pair(holder, node, other)
+            if at in moved:
+                self._add("moved", node, holder, "stands elsewhere among its neighbours", node.loc, other.loc)
+            elif at in gone:
+                self._add("moved", node, holder, f"stands in {_kind(target)} {_at(target)} now", node.loc, other.loc)
+        for at in pairing.right:
+            holder, _, node = pairing.theirs[at]
+            self._add("added", node, holder, print_node(node), None, node.loc)
+
+    def _pair(self, holder: Holder, left: MCNode, right: MCNode) -> None:
+        """What differs in two nodes that belong together."""
+        for value, other in zip(left.outputs, right.outputs, strict=False):
+            if value.name != other.name:
+                self._add("renamed", value, holder, f"is {_percent(other)} now", left.loc, right.loc)
+        if left.name != right.name and not (_named_after_result(left) and _named_after_result(right)):
+            self._add("renamed", left, holder, f"the node is @{name_text(right.name)} now", left.loc, right.loc)
+        reasons = [f"op {left.op} is {right.op} now"] if left.op != right.op else []
+        reasons += self._operands(left.inputs, right.inputs, "operand")
+        reasons += list(_attributes(left.attrs, right.attrs))
+        reasons += list(_result_types(left.outputs, right.outputs))
+        for reason in reasons:
+            self._add("changed", left, holder, reason, left.loc, right.loc)
+
+    def _operands(self, ours: Sequence[MCValue], theirs: Sequence[MCValue], what: str) -> list[str]:
+        if len(ours) != len(theirs):
+            return [f"{what}s ({_list(ours)}) are ({_list(theirs)}) now"]
+        pairs = enumerate(zip(ours, theirs, strict=True), 1)
+        return [
+            f"{what} {at} {_percent(left)} is {_percent(right)} now"
+            for at, (left, right) in pairs
+            if not self._same(left, right)
+        ]
+
+    # Graphs and regions themselves
+
+    def _holder(self, left: Holder, right: Holder) -> None:
+        if left.name != right.name:
+            self._add("renamed", left, left, f"is {_at(right)} now", left.loc, right.loc)
+        reasons = list(_attributes(left.attrs, right.attrs))
+        self._signature(left, right, "input", left.inputs, right.inputs)
+        if isinstance(left, SemanticGraph):
+            reasons += self._operands(left.outputs, right.outputs, "returned value")
+        else:
+            self._signature(left, right, "output", left.outputs, right.outputs)
+        for reason in reasons:
+            self._add("changed", left, left, reason, left.loc, right.loc)
+
+    def _signature(self, left: Holder, right: Holder, what: str, ours: list[MCValue], theirs: list[MCValue]) -> None:
+        known = {id(value) for value in theirs}
+        paired = [value for value in ours if id(self.partner.get(id(value))) in known]
+        for value in ours:
+            other = self.partner.get(id(value))
+            if other is None or id(other) not in known:
+                self._add("removed", value, left, f"{what} {_percent(value)}: {type_text(value.type)}", left.loc, None)
+                continue
+            if value.name != other.name:
+                self._add("renamed", value, left, f"{what} is {_percent(other)} now", left.loc, right.loc)
+            if value.type != other.type:
+                reason = f"{what} of type {type_text(value.type)} has {type_text(other.type)} now"
+                self._add("changed", value, left, reason, left.loc, right.loc)
+        there = {id(self.partner[id(value)]) for value in paired}
+        for value in theirs:
+            if id(value) not in there:
+                self._add("added", value, right, f"{what} {_percent(value)}: {type_text(value.type)}", None, right.loc)
+        places = {id(value): at for at, value in enumerate(theirs)}
+        order = [(at, places[id(self.partner[id(value)])]) for at, value in enumerate(paired)]
+        for at in out_of_order(order):
+            self._add("moved", paired[at], left, f"stands elsewhere among the {what}s", left.loc, right.loc)
+
+    def _parents(self, pairs: list[tuple[Holder, Holder]]) -> None:
+        """Regions that stand in another region, or elsewhere in it."""
+        partner = {id(left): right for left, right in pairs}
+        for left, right in pairs:
+            if not isinstance(left, Region) or not isinstance(right, Region):
+                continue
+            places = {id(child): at for at, child in enumerate(right.subregions)}
+            order = []
+            for at, child in enumerate(left.subregions):
+                other = partner.get(id(child))
+                if other is not None and id(other) in places:
+                    order.append((at, places[id(other)]))
+                elif other is not None:
+                    reason = f"stands in another region than {_at(left)} now"
+                    self._add("moved", child, left, reason, child.loc, other.loc)
+            for at in out_of_order(order):
+                self._add("moved", left.subregions[at], left, "stands elsewhere among the regions", left.loc, right.loc)
+
+    def _add(
+        self, kind: str, subject: MCNode | MCValue | Holder, holder: Holder, reason: str,
+        left: Location | None, right: Location | None,
+    ) -> None:  # fmt: skip
+        where = "" if subject is holder else _at(holder)
+        self.found.append(Difference(kind, _subject(subject), where, reason, left, right))
+
+
+def _computations(node: MCNode, operands: list[int]) -> tuple[Hashable, Hashable]:
+    """What a node computes on these operands: to the letter, and but for attributes and result types."""
+    exact = attribute_key(node.attrs), _types(node.outputs)
+    return (node.op, tuple(operands), exact), (node.op, tuple(operands), len(node.outputs))
+
+
+def _next_free(waiting: deque[int] | None, taken: set[int]) -> int | None:
+    """The first of `waiting` that is not taken; it stays there."""
+    while waiting and waiting[0] in taken:
+        waiting.popleft()
+    return waiting[0] if waiting else None
+
+
+def _types(values: Sequence[MCValue]) -> Hashable:
+    return tuple(value.type for value in values)
+
+
+def _attributes(left: dict[str, Any], right: dict[str, Any]) -> Iterator[str]:
+    for key, value in left.items():
+        if key not in right:
+            yield f"attribute {key} = {_short(value)} is gone"
+        elif attribute_key(value) != attribute_key(right[key]):
+            yield f"attribute {key} = {_short(value)} is {_short(right[key])} now"
+    for key, value in right.items():
+        if key not in left:
+            yield f"attribute {key} = {_short(value)} is new"
+
+
+def _result_types(left: list[MCValue], right: list[MCValue]) -> Iterator[str]:
+    if len(left) != len(right):
+        yield f"results ({_list(left)}) are ({_list(right)}) now"
+    for value, other in zip(left, right, strict=False):
+        if value.type != other.type:
+            yield f"{_percent(value)} of type {type_text(value.type)} has {type_text(other.type)} now"
+
+
+def _short(value: Any) -> str:
+    text = attribute_text(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _holders(top: Holder) -> Iterator[Holder]:
+    return top.walk() if isinstance(top, Region) else iter((top,))
+
+
+def _kind(holder: Holder) -> str:
+    return holder.kind if isinstance(holder, Region) else "graph"
+
+
+def _named_after_result(node: MCNode) -> bool:
+    return bool(node.outputs) and node.name == node.outputs[0].name
+
+
+def _subject(subject: MCNode | MCValue | Holder) -> str:
+    if isinstance(subject, MCNode) and _named_after_result(subject):
+        return f"%{name_text(subject.name)}"
+    return _percent(subject) if isinstance(subject, MCValue) else f"@{name_text(subject.name)}"
+
+
+def _at(holder: Holder) -> str:
+    return f"@{name_text(holder.name)}"
+
+
+def _percent(value: MCValue) -> str:
+    return f"%{name_text(value.name)}"
+
+
+def _list(values: Sequence[MCValue]) -> str:
+    return ", ".join(map(_percent, values))

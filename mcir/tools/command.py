@@ -1,0 +1,89 @@
+"""What small tools share: one table of flags, `--help` and `--version` from it, errors of usage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from mcir.tools.arguments import SWITCH, Flag, UsageError, help_table, read_arguments
+
+COMMON = (
+    Flag("--help", SWITCH, "show this and exit", group="other"),
+    Flag("--version", SWITCH, "show the version and exit", group="other"),
+)
+
+
+class Exit(Exception):
+    """The tool is done with an exit code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+@dataclass(slots=True)
+class Given:
+    """A command line as it was read: flag name -> value (the last one counts), and the operands."""
+
+    flags: dict[str, str | None]
+    operands: list[str]
+
+    def on(self, flag: str) -> bool:
+        """Whether a switch is on."""
+        return self.flags.get(flag) == "true"
+
+    def value(self, flag: str, default: str = "") -> str:
+        value = self.flags.get(flag)
+        return default if value is None else value
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One tool: its name, what its operands are, a sentence, its flags, and what else `--help` tells.
+
+    operands: the least and the greatest number of operands (None: any).
+    """
+
+    name: str
+    synopsis: str
+    summary: str
+    flags: tuple[Flag, ...]
+    operands: tuple[int, int | None]
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    def read(self, argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> Given:
+        """The command line. Raises Exit after `--help`, `--version` and bad usage (code 2)."""
+        try:
+            found, operands = read_arguments((*self.flags, *COMMON), argv)
+            given = Given({flag.name: value for flag, value in found}, operands)
+            if not (given.on("--help") or given.on("--version")):
+                self._count(operands)
+        except UsageError as error:
+            self.refuse(str(error), stderr)
+        if given.on("--help"):
+            stdout.write(self.help())
+            raise Exit(0)
+        if given.on("--version"):
+            import mcir
+
+            stdout.write(f"{self.name} {mcir.__version__}\n")
+            raise Exit(0)
+        return given
+
+    def refuse(self, message: str, stderr: TextIO) -> None:
+        """Says that the command line is wrong. Raises Exit with code 2."""
+        print(f"{self.name}: error: {message} (--help shows the options)", file=stderr)
+        raise Exit(2)
+
+    def help(self) -> str:
+        """The text of `--help`."""
+        lines = [f"usage: {self.name} {self.synopsis}", "", self.summary, *help_table((*self.flags, *COMMON))]
+        return "\n".join([*lines, "", *self.notes]).rstrip() + "\n"
+
+    def _count(self, operands: list[str]) -> None:
+        least, most = self.operands
+        if len(operands) < least:
+            raise UsageError("an input file is missing" if least == 1 else f"{least} input files are needed")
+        if most is not None and len(operands) > most:
+            raise UsageError(f"one input too many: '{operands[most][:60]}'")

@@ -1,0 +1,114 @@
+"""`mcir-diff a b`: the structural difference of two modules, with reasons.
+
+    $ mcir-diff before.mcir after.mcir
+    in @attention
+      ~ %S: renamed: is %scores now  (line 4 -> 4)
+      ~ %P: changed: attribute axis = -1 is 1 now  (line 6 -> 6)
+      > %M: moved: stands elsewhere among its neighbours  (line 5 -> 7)
+      - %x: removed: %x = neg %S : tensor<4x4xfp32>  (line 7)
+
+Both inputs are parsed, not verified. Comments, blanks and the spelling of numbers make no difference.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, TextIO
+
+from mcir.analysis.difference import Difference, compare_modules
+from mcir.diagnostics import MCIRError
+from mcir.location import Location
+from mcir.module import MCModule
+from mcir.parser import parse_module
+from mcir.tools.arguments import SWITCH, Flag
+from mcir.tools.command import Command, Exit
+from mcir.tools.console import run_console
+from mcir.tools.io import read_source, write_stream
+from mcir.tools.report import Reporter, json_line
+
+EXIT_SAME, EXIT_DIFFERENT, EXIT_TROUBLE = 0, 1, 2
+
+COMMAND = Command(
+    "mcir-diff",
+    "[--json] [--quiet] A B",
+    "Compares the structure of two MCIR modules; - is standard input.",
+    (
+        Flag("--json", SWITCH, "one JSON object a difference: kind, subject, where, reason, left, right"),
+        Flag("--quiet", SWITCH, "print nothing; the exit code tells"),
+    ),
+    (2, 2),
+    (
+        "exit code: 0 the same, 1 different, 2 bad usage, or an input cannot be read or parsed",
+        "",
+        "examples:",
+        "  mcir-diff before.mcir after.mcir",
+        "  mcir-opt a.mcir --canonicalize | mcir-diff a.mcir -",
+    ),
+)
+
+_SIGNS = {"added": "+", "removed": "-", "moved": ">", "renamed": "~", "changed": "~"}
+
+
+def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
+    """Runs the tool; see `COMMAND` for the exit codes."""
+    try:
+        given = COMMAND.read(argv, stdout, stderr)
+        if given.operands == ["-", "-"]:
+            COMMAND.refuse("only one of the inputs can be standard input", stderr)
+    except Exit as done:
+        return done.code
+    try:
+        left, right = (_read(path, stdin) for path in given.operands)
+        found = compare_modules(left, right)
+        if not given.on("--quiet"):
+            lines = map(json_line, map(_record, found)) if given.on("--json") else _lines(found)
+            write_stream(stdout, "".join(f"{line}\n" for line in lines))
+    except MCIRError as error:
+        Reporter(stderr).show(error.diagnostics)
+        return EXIT_TROUBLE
+    return EXIT_DIFFERENT if found else EXIT_SAME
+
+
+def _read(path: str, stdin: TextIO) -> MCModule:
+    source = read_source(path, stdin)
+    return parse_module(source.text, source.name)
+
+
+def _lines(found: list[Difference]) -> Iterator[str]:
+    """The differences under a line for each graph or region that they are in."""
+    where = ""
+    for difference in found:
+        if difference.where != where:
+            where = difference.where
+            if where:
+                yield f"in {where}"
+        head = f"{'  ' if where else ''}{_SIGNS[difference.kind]} {difference.subject}: {difference.kind}"
+        yield f"{head}: {difference.reason}{_places(difference)}"
+
+
+def _places(difference: Difference) -> str:
+    sides = [str(place.line_column()[0]) for place in (difference.left, difference.right) if place is not None]
+    return f"  (line {' -> '.join(sides)})" if sides else ""
+
+
+def _record(difference: Difference) -> dict[str, Any]:
+    names = ("kind", "subject", "where", "reason")
+    record = {name: getattr(difference, name) for name in names}
+    return {**record, "left": _place(difference.left), "right": _place(difference.right)}
+
+
+def _place(location: Location | None) -> dict[str, Any] | None:
+    if location is None:
+        return None
+    line, column = location.line_column()
+    return {"file": location.source.name, "line": line, "column": column}
+
+
+def console_main() -> None:
+    """The entry point of the installed command."""
+    sys.exit(run_console(COMMAND.name, main))
+
+
+if __name__ == "__main__":
+    console_main()

@@ -1,0 +1,94 @@
+"""`mcir-fmt`: the canonical form of MCIR text, comments kept.
+
+    mcir-fmt a.mcir b.mcir        formats the files in place
+    mcir-fmt --check a.mcir       names the files that are not in canonical form
+    mcir-fmt < a.mcir             formats standard input to standard output
+
+A file is formatted if it can be parsed; whether it is valid does not matter. Before a file is written, its new text is
+parsed again and must give the same module.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.location import Source
+from mcir.parser import parse_module
+from mcir.printer import print_module
+from mcir.tools.arguments import SWITCH, Flag
+from mcir.tools.command import Command, Exit
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
+from mcir.tools.io import read_bytes, read_source, write_stream, write_text
+from mcir.tools.report import Reporter
+
+COMMAND = Command(
+    "mcir-fmt",
+    "[--check] [FILE...]",
+    "Formats MCIR files in place; standard input (no FILE, or -) goes to standard output.",
+    (Flag("--check", SWITCH, "write nothing; name the files that would change and exit with 1 if there are any"),),
+    (0, None),
+    (
+        "exit code: 0 good, 1 a file cannot be read, parsed or written, or would change (--check), 2 bad usage",
+        "",
+        "examples:",
+        "  mcir-fmt model.mcir",
+        "  mcir-fmt --check *.mcir",
+        "  mcir-opt model.mcir --attention-pattern | mcir-fmt",
+    ),
+)
+
+
+def format_text(text: str, filename: str = "<string>") -> str:
+    """`text` in canonical form. Raises MCIRError if it cannot be parsed."""
+    module = parse_module(text, filename)
+    formatted = print_module(module)
+    if parse_module(formatted, filename) != module:
+        raise MCIRError(Diagnostic(f"{filename}: the formatted text would mean something else; this is a bug in MCIR"))
+    return formatted
+
+
+def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
+    """Runs the tool; see `COMMAND` for the exit codes. A file that cannot be formatted does not stop the others."""
+    try:
+        given = COMMAND.read(argv, stdout, stderr)
+    except Exit as done:
+        return done.code
+    reporter = Reporter(stderr)
+    code = EXIT_GOOD
+    for path in given.operands or ["-"]:
+        try:
+            source = read_source(path, stdin)
+            same = _format_one(path, source, given.on("--check"), stdout)
+        except MCIRError as error:
+            reporter.show(error.diagnostics)
+            same = False
+        code = code if same else EXIT_BAD_INPUT
+    return code
+
+
+def _format_one(path: str, source: Source, check: bool, stdout: TextIO) -> bool:
+    """Formats one input; False where `--check` finds that it would change."""
+    formatted = format_text(source.text, source.name)
+    # of a file the bytes count: line ends and byte order marks are no part of the text any more
+    same = formatted == source.text and (path == "-" or formatted.encode() == read_bytes(path))
+    if check:
+        if not same:
+            write_stream(stdout, f"would change: {source.name}\n")
+        return same
+    if path == "-":
+        write_stream(stdout, formatted)
+    elif not same:
+        write_text(path, formatted)
+    return True
+
+
+def console_main() -> None:
+    """The entry point of the installed command."""
+    sys.exit(run_console(COMMAND.name, main))
+
+
+if __name__ == "__main__":
+    console_main()

@@ -1,0 +1,221 @@
+"""mcir-diff: what is reported, with which reason; nothing for equal structure, something for any other."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mcir.analysis.difference import compare_modules
+from mcir.analysis.reduction import REDUCTIONS, Reduction
+from mcir.module import MCModule
+from mcir.parser import parse_module
+from mcir.printer import print_module
+from mcir.samples import build_attention_module
+from mcir.tools.diff import main
+from tests.support.strategies import modules
+from tests.unit.tool_harness import Ran, run
+
+T = "tensor<4x4xfp32>"
+BASE = f"""graph @g(%x: {T}, %y: {T}) {{
+  %S = matmul %x, %y : {T}
+  %n = neg %S : {T}
+  %P = softmax %n {{axis = -1}} : {T}
+  %e = exp %S : {T}
+  %z = add %P, %e : {T}
+  return %z
+}}
+"""
+
+
+def reasons(left: str, right: str) -> list[str]:
+    found = compare_modules(parse_module(left), parse_module(right))
+    return [f"{each.kind} {each.where} {each.subject}: {each.reason}" for each in found]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("%S", "%scores", ["renamed @g %S: is %scores now"]),
+        ("%y", "%k", ["renamed @g %y: input is %k now"]),
+        ("axis = -1", "axis = 0", ["changed @g %P: attribute axis = -1 is 0 now"]),
+        (" {axis = -1}", "", ["changed @g %P: attribute axis = -1 is gone"]),
+        ("= neg %S", "= neg %S {a = [1]}", ["changed @g %n: attribute a = [1] is new"]),
+        ("exp %S", "exp %n", ["changed @g %e: operand 1 %S is %n now"]),
+        ("= neg", "= abs", ["changed @g %n: op neg is abs now"]),
+        ("= neg %S", "= neg @minus %S", ["renamed @g %n: the node is @minus now"]),
+        ("return %z", "return %z, %e", ["changed  @g: returned values (%z) are (%z, %e) now"]),
+        ("return %z", "return %e", ["changed  @g: returned value 1 %z is %e now"]),
+        ("@g", "@h", ["renamed  @g: is @h now"]),
+        (
+            "%y: tensor<4x4",
+            "%y: tensor<4x5",
+            ["changed @g %y: input of type tensor<4x4xfp32> has tensor<4x5xfp32> now"],
+        ),
+        (
+            "%e = exp %S : tensor<4x4",
+            "%e = exp %S : tensor<4x?",
+            ["changed @g %e: %e of type tensor<4x4xfp32> has tensor<4x?xfp32> now"],
+        ),
+        (f"  %n = neg %S : {T}\n", "", ["removed @g %n: %n = neg %S : " + T, "changed @g %P: operand 1 %n is %S now"]),
+        ("// none", "", []),
+    ],
+)  # fmt: skip
+def test_one_change_gives_one_reason(old: str, new: str, expected: list[str]) -> None:
+    changed = BASE.replace(old, new)
+    if not new and "neg" in old:
+        changed = changed.replace("%n", "%S")
+    assert reasons(BASE, changed) == expected
+
+
+def test_removed_and_added_mirror_each_other() -> None:
+    more = BASE.replace("  return", f"  %w = abs %z : {T}\n  return")
+    assert reasons(BASE, more) == [f"added @g %w: %w = abs %z : {T}"]
+    assert reasons(more, BASE) == [f"removed @g %w: %w = abs %z : {T}"]
+
+
+def test_a_moved_node_is_the_one_that_moved() -> None:
+    lines = BASE.splitlines(keepends=True)
+    moved = "".join([*lines[:2], lines[4], lines[2], lines[3], *lines[5:]])
+    assert reasons(BASE, moved) == ["moved @g %e: stands elsewhere among its neighbours"]
+
+
+def test_a_chain_of_renamed_values_is_followed_past_a_changed_node() -> None:
+    other = BASE
+    for name in "SnPez":
+        other = other.replace(f"%{name}", f"%{name}2")
+    assert reasons(BASE, other) == [f"renamed @g %{name}: is %{name}2 now" for name in "SnPez"]
+    assert "changed @g %P: attribute axis = -1 is 0 now" in reasons(BASE, other.replace("axis = -1", "axis = 0"))
+    assert len(reasons(BASE, other.replace("axis = -1", "axis = 0"))) == 6
+
+
+def test_comments_blanks_and_attribute_order_make_no_difference() -> None:
+    left = BASE.replace("{axis = -1}", "{a = 1, b = 2.5}")
+    right = "// said\n" + left.replace("{a = 1, b = 2.5}", "{b = 2.50, a = 0x1}").replace("  ", "\n  ")
+    assert reasons(left, right) == []
+    assert reasons(left, left.replace("a = 1", "a = 1.0")) == ["changed @g %P: attribute a = 1 is 1.0 now"]
+    assert reasons(left, left.replace("a = 1", "a = true")) == ["changed @g %P: attribute a = 1 is true now"]
+
+
+def test_regions_and_what_is_in_them() -> None:
+    left = print_module(build_attention_module())
+    assert reasons(left, left) == []
+    right = left.replace("tile_m = 128", "tile_m = 64").replace("q_tile_loop", "loop").replace("%score_frag", "%s")
+    assert reasons(left, right) == [
+        "renamed @q_tile_loop %score_frag: is %s now",
+        "renamed  @q_tile_loop: is @loop now",
+        "changed  @q_tile_loop: attribute tile_m = 128 is 64 now",
+    ]
+
+
+def test_graphs_and_regions_added_removed_and_moved() -> None:
+    one, two = BASE, BASE.replace("@g", "@h").replace("exp", "tanh")
+    three = "graph @k(%x: tensor<fp32>) {\n  return %x\n}\n"
+    assert reasons(one + two, two + one) == ["moved  @g: stands elsewhere among the graphs"]
+    assert reasons(one + three, one) == ["removed  @k: graph of 0 nodes, on the left only"]
+    assert reasons(one, one + two) == ["added  @h: graph of 5 nodes, on the right only"]
+    assert reasons(one + one, one + one) == []
+
+
+@given(modules())
+def test_a_module_does_not_differ_from_itself(module: MCModule) -> None:
+    assert compare_modules(module, parse_module(print_module(module))) == []
+
+
+@given(modules(), modules())
+def test_no_difference_means_equal_but_for_comments(left: MCModule, right: MCModule) -> None:
+    same = _bare(left) == _bare(right)
+    assert (not compare_modules(left, right)) == same
+    assert (not compare_modules(right, left)) == same
+
+
+@given(modules(), st.sampled_from([each for each in REDUCTIONS if each.name != "comments"]), st.data())
+def test_every_small_change_is_seen(module: MCModule, reduction: Reduction, data: st.DataObject) -> None:
+    count = reduction.parts(module)
+    smaller = parse_module(print_module(module))
+    if count:
+        reduction.without(smaller, {data.draw(st.integers(0, count - 1))})
+    smaller = parse_module(print_module(smaller))
+    assert (not compare_modules(module, smaller)) == (_bare(module) == _bare(smaller))
+    assert (not compare_modules(smaller, module)) == (_bare(module) == _bare(smaller))
+
+
+def _bare(module: MCModule) -> MCModule:
+    """A copy without comments."""
+    copy = parse_module(print_module(module))
+    copy.comments = None
+    for holder in [*copy.graphs, *copy.walk()]:
+        holder.comments = None
+        for node in holder.nodes:
+            node.comments = None
+    return copy
+
+
+def test_cost_is_near_to_linear() -> None:
+    def seconds(count: int) -> float:
+        nodes = [f"  %v{at + 1} = neg %v{at} : tensor<fp32>" for at in range(count)]
+        text = "graph @g(%v0: tensor<fp32>) {\n" + "\n".join(nodes) + f"\n  return %v{count}\n}}\n"
+        left, right = parse_module(text), parse_module(text.replace("%v", "%w"))
+        begin = time.process_time()
+        assert len(compare_modules(left, right)) == count + 1
+        return time.process_time() - begin
+
+    seconds(500)
+    assert seconds(16_000) < 40 * max(seconds(2000), 1e-3)
+
+
+# The tool
+
+
+def diff(tmp_path: Path, left: str, right: str, *flags: str) -> Ran:
+    (tmp_path / "a.mcir").write_text(left)
+    (tmp_path / "b.mcir").write_text(right)
+    return run(main, *flags, tmp_path / "a.mcir", tmp_path / "b.mcir")
+
+
+def test_text_output_and_exit_codes(tmp_path: Path) -> None:
+    ran = diff(tmp_path, BASE, BASE.replace("axis = -1", "axis = 0").replace("return %z", "return %e"))
+    assert ran.code == 1
+    assert ran.out == (
+        "in @g\n"
+        "  ~ %P: changed: attribute axis = -1 is 0 now  (line 4 -> 4)\n"
+        "~ @g: changed: returned value 1 %z is %e now  (line 1 -> 1)\n"
+    )
+    same = diff(tmp_path, BASE, "// other\n" + BASE)
+    assert (same.code, same.out, same.err) == (0, "", "")
+    quiet = diff(tmp_path, BASE, BASE.replace("neg", "abs"), "--quiet")
+    assert (quiet.code, quiet.out) == (1, "")
+
+
+def test_json_output(tmp_path: Path) -> None:
+    ran = diff(tmp_path, BASE, BASE.replace("%n", "%m"), "--json")
+    record = json.loads(ran.out)
+    assert record == {
+        "kind": "renamed", "subject": "%n", "where": "@g", "reason": "is %m now",
+        "left": {"file": str(tmp_path / "a.mcir"), "line": 3, "column": 3},
+        "right": {"file": str(tmp_path / "b.mcir"), "line": 3, "column": 3},
+    }  # fmt: skip
+
+
+def test_one_side_from_standard_input(tmp_path: Path) -> None:
+    (tmp_path / "a.mcir").write_text(BASE)
+    assert run(main, tmp_path / "a.mcir", "-", stdin=BASE).code == 0
+    assert run(main, "-", tmp_path / "a.mcir", stdin=BASE.replace("neg", "abs")).code == 1
+
+
+def test_bad_input_and_bad_usage(tmp_path: Path) -> None:
+    bad = diff(tmp_path, BASE, "graph @g(\n")
+    assert (bad.code, bad.out) == (2, "")
+    assert "b.mcir:" in bad.err
+    absent = run(main, tmp_path / "a.mcir", tmp_path / "absent.mcir")
+    assert absent.code == 2
+    assert "no such file" in absent.err
+    for argv in (["a"], ["a", "b", "c"], ["-", "-"], ["--josn", "a", "b"]):
+        ran = run(main, *argv)
+        assert ran.code == 2
+        assert ran.err.startswith("mcir-diff: error: ")
+    assert run(main, "--help").out.startswith("usage: mcir-diff")
