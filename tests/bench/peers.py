@@ -23,14 +23,20 @@ class Program:
 
 def programs() -> list[Program]:
     """mcir-opt first, then xDSL and mlir-opt; an absent one has no command."""
-    ours = Program("mcir-opt", (sys.executable, "-m", "mcir.tools.opt"), ".mcir")
-    return [ours, _xdsl(), _mlir()]
+    return [Program("mcir-opt", _command("mcir-opt", "mcir.tools.opt"), ".mcir"), _xdsl(), _mlir()]
+
+
+def _command(script: str, module: str) -> tuple[str, ...]:
+    """The installed script of this environment, or the module where it is not installed."""
+    path = Path(sys.executable).parent / script
+    return (str(path),) if path.exists() else (sys.executable, "-m", module)
 
 
 def _xdsl() -> Program:
     if importlib.util.find_spec("xdsl") is None:
         return Program("xdsl-opt", note="absent: pip install xdsl")
-    return Program("xdsl-opt", (sys.executable, "-m", "xdsl.tools.xdsl_opt", "--allow-unregistered-dialect"))
+    command = _command("xdsl-opt", "xdsl.tools.xdsl_opt")
+    return Program("xdsl-opt", (*command, "--allow-unregistered-dialect"))
 
 
 def _mlir() -> Program:
