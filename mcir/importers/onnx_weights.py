@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mcir.diagnostics import Diagnostic
+
 
 def weights_archive(weights: Mapping[str, Any]) -> bytes:
     """The bytes of an .npz file of the arrays, each under its parameter's name.
@@ -20,12 +22,13 @@ def weights_archive(weights: Mapping[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def missing_note(names: Sequence[str]) -> list[str]:
-    """What to tell the user of parameters whose data was not there."""
+def missing_data(names: Sequence[str]) -> list[Diagnostic]:
+    """The warning for parameters whose data was not there; none if there are no such."""
     if not names:
         return []
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return [f"warning: no data for {', '.join(names[:3])}{more}: the external data file is not there"]
+    message = f"no data for {', '.join(names[:3])}{more}: the external data file is not there"
+    return [Diagnostic(message, severity="warning", rule="onnx-data")]
 
 
 def _storable(array: Any) -> Any:

@@ -1,6 +1,6 @@
 """`mcir-translate`: other formats to MCIR text, and MCIR to other formats.
 
-    mcir-translate --import-onnx model.onnx -o model.mcir --weights weights.npz
+    mcir-translate --import-onnx model.onnx -o model.mcir --weights=weights.npz
 
 Each translation is one entry of TRANSLATIONS: its flag, its options and the function that does it. The
 tool only reads the command line, writes the result whole or not at all, and prints errors.
@@ -8,183 +8,156 @@ tool only reads the command line, writes the result whole or not at all, and pri
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NoReturn, TextIO
+from dataclasses import dataclass, field
+from typing import NoReturn, TextIO
 
-from mcir.diagnostics import MCIRError
+from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.importers.onnx import DEFAULT_CONSTANT_LIMIT
-from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, run_console
+from mcir.tools.arguments import SWITCH, VALUE, Flag
+from mcir.tools.command import Command, Exit, Given
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
 from mcir.tools.io import write_bytes, write_stream, write_text
+from mcir.tools.report import Reporter
 
-TOOL = "mcir-translate"
 
+@dataclass(slots=True)
+class Translated:
+    """The text of a translation, bytes of further files by path, and warnings for the user."""
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option of one translation, as argparse's add_argument takes it."""
-
-    flag: str
-    settings: dict[str, Any]
-
-    @property
-    def key(self) -> str:
-        return self.flag.lstrip("-").replace("-", "_")
+    text: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    warnings: list[Diagnostic] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
     """One translation.
 
-    run: (input path, the options given, standard input) -> the text to write, and files to write beside it.
+    run: (input path, command line, standard input) -> what to write. Raises MCIRError.
+    options: flags that belong to this translation alone.
     """
 
     flag: str
     summary: str
-    run: Callable[[str, dict[str, Any], TextIO], Translated]
-    options: tuple[Option, ...] = ()
+    run: Callable[[str, Given, TextIO], Translated]
+    options: tuple[Flag, ...] = ()
 
 
-@dataclass(slots=True)
-class Translated:
-    """The text of a translation, bytes of further files by path, and what to tell the user."""
-
-    text: str
-    files: dict[str, bytes]
-    notes: Sequence[str] = ()
-
-
-def import_onnx(path: str, options: dict[str, Any], stdin: TextIO) -> Translated:
+def import_onnx(path: str, given: Given, stdin: TextIO) -> Translated:
     """An ONNX model as MCIR text, with `--weights` its weights too. Raises MCIRError."""
     from mcir.importers.onnx import read_onnx
-    from mcir.importers.onnx_weights import missing_note, weights_archive
     from mcir.printer import print_module
     from mcir.verifier import check_module
 
     if path == "-":
         raise MCIRError("an ONNX model is binary: give the path of a file")
-    weights_path = options.pop("weights", None)
-    imported = read_onnx(path, **options)
+    limit = _natural("--constant-limit", given.value("--constant-limit", str(DEFAULT_CONSTANT_LIMIT)))
+    imported = read_onnx(path, expand_functions=given.on("--expand-functions"), constant_limit=limit)
     check_module(imported.module)
-    files: dict[str, bytes] = {}
-    notes = []
-    if weights_path is not None:
-        files[weights_path] = weights_archive(imported.weights)
-        notes = missing_note(imported.missing)
-    return Translated(print_module(imported.module), files, notes)
+    done = Translated(print_module(imported.module))
+    weights = given.value("--weights")
+    if weights:
+        from mcir.importers.onnx_weights import missing_data, weights_archive
+
+        done.files[weights] = weights_archive(imported.weights)
+        done.warnings += missing_data(imported.missing)
+    return done
 
 
 TRANSLATIONS: tuple[Translation, ...] = (
     Translation(
         "--import-onnx",
-        "ONNX model (binary) to MCIR text",
+        "an ONNX model (binary) to MCIR text",
         import_onnx,
         (
-            Option("--weights", {"metavar": "FILE", "help": "write the weights to this .npz file, for mcir-run"}),
-            Option(
-                "--expand-functions",
-                {"action": "store_true", "help": "replace ONNX operators such as Attention by the body ONNX defines"},
-            ),
-            Option(
-                "--constant-limit",
-                {
-                    "type": int,
-                    "metavar": "N",
-                    "help": "elements up to which a tensor that is no weight keeps its data "
-                    f"(default {DEFAULT_CONSTANT_LIMIT})",
-                },
+            Flag("--weights", VALUE, "write the weights to this file, for mcir-run", "FILE.npz"),
+            Flag("--expand-functions", SWITCH, "replace operators such as Attention by the body ONNX defines"),
+            Flag(
+                "--constant-limit", VALUE, "elements up to which a tensor that is no weight", "N",
+                details=f"keeps its data ({DEFAULT_CONSTANT_LIMIT})",
             ),
         ),
+    ),
+)  # fmt: skip
+
+
+def _flags() -> tuple[Flag, ...]:
+    choice = [Flag(entry.flag, SWITCH, entry.summary, group="translations") for entry in TRANSLATIONS]
+    own = [
+        Flag(flag.name, flag.kind, flag.help, flag.metavar, f"options of {entry.flag}", details=flag.details)
+        for entry in TRANSLATIONS
+        for flag in entry.options
+    ]
+    return (*choice, Flag("-o", VALUE, "file to write (standard output)", "FILE", group="output"), *own)
+
+
+COMMAND = Command(
+    "mcir-translate",
+    "TRANSLATION [OPTIONS] FILE",
+    "Translates other formats to MCIR text, and MCIR to other formats.",
+    _flags(),
+    (1, 1),
+    (
+        "exit code: 0 good, 1 the input cannot be read or translated, 2 bad usage",
+        "",
+        "examples:",
+        "  mcir-translate --import-onnx model.onnx -o model.mcir",
+        "  mcir-translate --import-onnx model.onnx | mcir-opt --attention-pattern",
     ),
 )
 
 
 def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
-    """Runs the tool; the exit code is 0 for good, 1 for bad input, 2 for bad usage."""
-    parser = _argument_parser(stdout, stderr)
+    """Runs the tool; see `COMMAND` for the exit codes."""
     try:
-        arguments = parser.parse_args(list(argv))
-        translation = next(entry for entry in TRANSLATIONS if getattr(arguments, Option(entry.flag, {}).key))
-        options = _options_given(parser, arguments, translation)
-        if arguments.output != "-" and arguments.output in options.values():
-            parser.error(f"two outputs go to {arguments.output}")
-    except _Exit as exit_:
-        return exit_.code
+        given = COMMAND.read(argv, stdout, stderr)
+        translation = _chosen(given, stderr)
+    except Exit as done:
+        return done.code
+    reporter = Reporter(stderr)
     try:
-        done = translation.run(arguments.input, options, stdin)
-        for path, data in done.files.items():
+        result = translation.run(given.operands[0], given, stdin)
+        for path, data in result.files.items():
             write_bytes(path, data)
-        if arguments.output == "-":
-            write_stream(stdout, done.text)
+        output = given.value("-o", "-")
+        if output == "-":
+            write_stream(stdout, result.text)
         else:
-            write_text(arguments.output, done.text)
+            write_text(output, result.text)
     except MCIRError as error:
-        print(error, file=stderr)
+        reporter.show(error.diagnostics)
         return EXIT_BAD_INPUT
-    for note in done.notes:
-        print(f"{TOOL}: {note}", file=stderr)
+    reporter.show(result.warnings)
     return EXIT_GOOD
 
 
-def console_main() -> None:
-    """The entry point of the installed command."""
-    sys.exit(run_console(TOOL, main))
+def console_main() -> NoReturn:
+    """Entry point of the installed command."""
+    sys.exit(run_console(COMMAND.name, main))
 
 
-class _Exit(Exception):
-    """argparse is done, with an exit code."""
-
-    def __init__(self, code: int) -> None:
-        self.code = code
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse on the streams it is given, without leaving the process."""
-
-    def __init__(self, stdout: TextIO, stderr: TextIO) -> None:
-        super().__init__(prog=TOOL, description="Translates between MCIR and other formats.", allow_abbrev=False)
-        self._out, self._err = stdout, stderr
-
-    def print_help(self, file: Any = None) -> None:
-        self._out.write(self.format_help())
-
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        raise _Exit(status)
-
-    def error(self, message: str) -> NoReturn:
-        print(f"{TOOL}: error: {message} (--help shows the options)", file=self._err)
-        raise _Exit(EXIT_BAD_USAGE)
+def _chosen(given: Given, stderr: TextIO) -> Translation:
+    """The one translation asked for. Raises Exit unless it is one, and has all the options given."""
+    chosen = [entry for entry in TRANSLATIONS if given.on(entry.flag)]
+    if len(chosen) != 1:
+        which = "which translation?" if not chosen else "one translation at a time:"
+        COMMAND.refuse(f"{which} {', '.join(entry.flag for entry in chosen or TRANSLATIONS)}", stderr)
+    for other in TRANSLATIONS:
+        foreign = [flag.name for flag in other.options if flag.name in given.flags and other is not chosen[0]]
+        if foreign:
+            COMMAND.refuse(f"{foreign[0]} belongs to {other.flag}", stderr)
+    files = [given.value(flag.name) for flag in chosen[0].options if flag.metavar.startswith("FILE")]
+    if given.value("-o") and given.value("-o") in files:
+        COMMAND.refuse(f"two outputs go to {given.value('-o')}", stderr)
+    return chosen[0]
 
 
-def _argument_parser(stdout: TextIO, stderr: TextIO) -> _Parser:
-    parser = _Parser(stdout, stderr)
-    parser.add_argument("input", metavar="INPUT", help="file to translate")
-    parser.add_argument(
-        "-o", dest="output", metavar="FILE", default="-", help="file to write (default: standard output)"
-    )
-    choice = parser.add_argument_group("translations").add_mutually_exclusive_group(required=True)
-    for translation in TRANSLATIONS:
-        choice.add_argument(translation.flag, action="store_true", help=translation.summary)
-        group = parser.add_argument_group(f"options of {translation.flag}")
-        for option in translation.options:
-            group.add_argument(option.flag, dest=option.key, default=None, **option.settings)
-    return parser
-
-
-def _options_given(parser: _Parser, arguments: argparse.Namespace, chosen: Translation) -> dict[str, Any]:
-    """The options that stand on the command line; one that belongs to another translation is an error."""
-    given = {}
-    for translation in TRANSLATIONS:
-        for option in translation.options:
-            value = getattr(arguments, option.key)
-            if value is None:
-                continue
-            if option not in chosen.options:
-                parser.error(f"{option.flag} belongs to {translation.flag}")
-            given[option.key] = value
-    return given
+def _natural(flag: str, text: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise MCIRError(f"{flag} takes a number, not '{text[:32]}'")
+    return int(text)
 
 
 if __name__ == "__main__":
