@@ -181,6 +181,8 @@ def _mask_rows(draw: Draw, fill: float) -> bool:
             if label in operand.layout.labels:
                 cut = np.moveaxis(gone, operand.layout.labels.index(label), 0)
                 cut[part] |= True if label == "q" else draw.rng.random(cut[part].shape) < 0.8
+        if gone.ndim and gone.shape[0] > 1 and operand.layout.labels[0] not in ("q", "k"):
+            gone[0] = True  # a whole batch entry: the only dead rows that a mask over keys can make
         masked: bool | float = not operand.keep if operand.role == "select" else fill
         draw.put(operand.value.name, operand.layout, np.where(gone, masked, array))
     return bool(masks)

@@ -63,6 +63,7 @@ def run_region(
     numerics = numerics or Numerics(mode)
     check_arrays(inputs, region.inputs, [], f"region @{region.name}", numerics)
     nests = runnable_nests(region)
+    _check_mask(region, nests)
     known = bind_dims([(value, inputs[value.name].shape) for value in region.inputs])
     held = {value.name: as_mode(inputs[value.name], numerics.dtype(value.dtype)) for value in region.inputs}
     outputs: dict[str, Array] = {}
@@ -87,12 +88,16 @@ def runnable_nests(region: Region) -> list[Nest]:
         for nest in nests
         for problem in nest.problems
     ]
-    if not faults and region.attrs.get("has_mask") is True and not any(map(_changes_scores, nests)):
-        message = f"region @{region.name} has a mask, but none of its nodes masks"
-        faults.append(Diagnostic(message, region.loc, hint='compute_score takes mask = "causal"'))
     if faults:
         raise MCIRError(faults)
     return nests
+
+
+def _check_mask(region: Region, nests: list[Nest]) -> None:
+    """A region made by hand may say has_mask without saying which mask: running it without one would be wrong."""
+    if region.attrs.get("has_mask") is True and not any(map(_changes_scores, nests)):
+        message = f"region @{region.name} has a mask, but none of its nodes masks"
+        raise MCIRError(Diagnostic(message, region.loc, hint='compute_score takes mask = "causal"'))
 
 
 def _changes_scores(nest: Nest) -> bool:
