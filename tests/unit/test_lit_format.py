@@ -145,6 +145,18 @@ def test_filecheck_refuses_text_that_holds_its_own_directives(tmp_path: Path) ->
     assert "--strip-comments" in log[0].stderr
 
 
+def test_llvms_filecheck_has_its_say_where_it_is_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    peer = tmp_path / "FileCheck"
+    peer.write_text("#!/bin/sh\necho no such line >&2\nexit 1\n")
+    peer.chmod(0o755)
+    (tmp_path / "check.txt").write_text("CHECK: start\n")
+    (tmp_path / "in.txt").write_text("start\n")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    status, log = run_line("filecheck check.txt < in.txt", tmp_path)
+    assert status == 1
+    assert "no such line" in log[0].stderr
+
+
 def test_filecheck_usage(tmp_path: Path) -> None:
     assert run_line("filecheck", tmp_path)[0] == 2
 
