@@ -64,9 +64,10 @@ class Numerics:
         )
 
     def _exp2(self, x: Array) -> Array:
+        x = np.asarray(x)
         near = np.rint(x)
         seen = np.isfinite(x) & (x > _VANISHES)
-        if not (np.abs(np.where(seen, x - near, 0.0)) <= _NEAR).all():
+        if (np.abs(x[seen] - near[seen]) > _NEAR).any():
             raise NotExact
         if seen.any():
             self.lowest = min(self.lowest, float(near[seen].min()))
