@@ -10,118 +10,142 @@ exchanged as float32.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError, did_you_mean
 from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.regions import Region
-from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, run_console
+from mcir.tools.arguments import SWITCH, VALUE, Flag, UsageError
+from mcir.tools.command import Command, Exit, Given
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
 from mcir.tools.io import read_bytes, read_source, write_bytes, write_stream
+from mcir.tools.report import Reporter
 from mcir.values import MCValue
 
 if TYPE_CHECKING:
     from mcir.interpreter.check import CheckResult
     from mcir.interpreter.numerics import Array
 
-TOOL = "mcir-run"
 LEVELS = ("exact", "algebraic", "typed")
 MODES = ("typed", "algebraic", "exact")
 
+COMMAND = Command(
+    "mcir-run",
+    "[--check] [options] FILE",
+    "Runs graphs and lowered regions in NumPy; with --check proves every region against its graph.",
+    (
+        Flag("--inputs", VALUE, "input arrays by name; without it all are drawn", "X.npz", "running"),
+        Flag("--output", VALUE, "where the output arrays go", "OUT.npz", "running"),
+        Flag("-o", VALUE, "the same", "OUT.npz", "running", hidden=True),
+        Flag("--size", VALUE, "sizes of named dimensions, for drawn arrays", "NAME=N,...", "running"),
+        Flag("--mode", VALUE, "number system (typed)", group="running", choices=MODES),
+        Flag("--check", SWITCH, "prove every region against its graph", group="proving"),
+        Flag("--level", VALUE, "levels of the proof (exact,algebraic,typed)", "LEVELS", "proving"),
+        Flag("--json", SWITCH, "print the outcome as JSON", group="proving"),
+        Flag("--only", VALUE, "the graph or region to run, or the region to prove", "NAME", "both"),
+        Flag("--seed", VALUE, "seed of drawn arrays (0)", "N", "both"),
+        Flag("--memory-limit", VALUE, "what live values may take (2048)", "MIB", "both"),
+    ),
+    (1, 1),
+    (
+        "exit code: 0 it ran, or every region is proved; 1 bad input, a difference, not provable; 2 bad usage",
+        "",
+        "examples:",
+        "  mcir-run model.mcir --inputs x.npz --output y.npz",
+        "  mcir-opt model.mcir --attention-pattern --streaming-lowering | mcir-run --check -",
+    ),
+)
 
-class _Usage(Exception):
-    """A command line that argparse refuses; the message is its own."""
 
+@dataclass(slots=True)
+class Options:
+    """The command line, understood."""
 
-class _Help(Exception):
-    """The help was asked for."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse that neither prints nor exits."""
-
-    def print_help(self, file: Any = None) -> NoReturn:
-        raise _Help
-
-    def error(self, message: str) -> NoReturn:
-        raise _Usage(message)
+    input: str
+    inputs: str | None
+    output: str | None
+    mode: str
+    only: str | None
+    check: bool
+    json: bool
+    levels: tuple[str, ...]
+    seed: int
+    memory_limit: int  # bytes
+    sizes: dict[str, int] = field(default_factory=dict)
 
 
 def console_main() -> NoReturn:
     """Entry point of the installed command."""
-    sys.exit(run_console(TOOL, main))
+    sys.exit(run_console(COMMAND.name, main))
 
 
 def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
     """Runs the tool on its arguments and streams; returns the exit code (see the head of this file)."""
-    parser = _parser()
     try:
-        options = parser.parse_args(argv)
-        _check_usage(options)
-    except _Usage as error:
-        print(f"{TOOL}: error: {error}", file=stderr)
-        print(f"  {TOOL} --help shows the usage", file=stderr)
-        return EXIT_BAD_USAGE
-    except _Help:
-        write_stream(stdout, parser.format_help())
-        return EXIT_GOOD
+        given = COMMAND.read(argv, stdout, stderr)
+        try:
+            options = _options(given)
+        except UsageError as error:
+            COMMAND.refuse(str(error), stderr)
+    except Exit as done:
+        return done.code
     try:
         return _run(options, stdin, stdout, stderr)
     except MCIRError as error:
-        print(error, file=stderr)
+        Reporter(stderr).show(error.diagnostics)
         return EXIT_BAD_INPUT
 
 
-def _parser() -> _Parser:
-    parser = _Parser(prog=TOOL, description="Runs MCIR graphs and lowered regions; proves regions.", add_help=False)
-    add = parser.add_argument
-    add("input", help="a .mcir file, or - for standard input")
-    add("-h", "--help", action="help", help=argparse.SUPPRESS)
-    add("--inputs", metavar="X.npz", help="input arrays by name; without it all are drawn")
-    add("--output", "-o", metavar="OUT.npz", help="where the output arrays go")
-    add("--seed", type=_natural, default=0, metavar="N", help="seed of drawn arrays (0)")
-    add("--size", action="append", default=[], metavar="NAME=N", help="size of a named dimension, for drawn arrays")
-    add("--only", metavar="NAME", help="the graph or region to run, or the region to prove")
-    add("--mode", choices=MODES, default="typed", help="number system of a run (typed)")
-    add("--check", action="store_true", help="prove every region against its graph")
-    add("--level", default=",".join(LEVELS), metavar="LEVELS", help="levels of the proof (%(default)s)")
-    add("--json", action="store_true", help="print the outcome of --check as JSON")
-    add("--memory-limit", type=_natural, default=2048, metavar="MIB", help="what live values may take (%(default)s)")
-    return parser
+def _options(given: Given) -> Options:
+    """The command line with its numbers and lists read. Raises UsageError."""
+    flags = given.flags
+    output = flags.get("--output") or flags.get("-o")
+    sizes = _sizes(given.value("--size"))
+    if given.on("--check") and (flags.get("--inputs") or output or sizes):
+        raise UsageError("--check draws its own inputs: --inputs, --output and --size are for runs")
+    if given.on("--json") and not given.on("--check"):
+        raise UsageError("--json is for --check")
+    only = flags.get("--only")
+    return Options(
+        given.operands[0], flags.get("--inputs"), output, given.value("--mode", "typed"),
+        only.removeprefix("@") if only else None, given.on("--check"), given.on("--json"),
+        _levels(given.value("--level", ",".join(LEVELS))), _natural("--seed", given.value("--seed", "0")),
+        _natural("--memory-limit", given.value("--memory-limit", "2048")) << 20, sizes,
+    )  # fmt: skip
 
 
-def _natural(text: str) -> int:
-    value = int(text) if text.isdecimal() and len(text) < 19 else -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"'{text[:32]}' is no natural number")
-    return value
+def _natural(flag: str, text: str) -> int:
+    if not text.isdecimal() or len(text) > 18:
+        raise UsageError(f"{flag} takes a natural number, not '{text[:32]}'")
+    return int(text)
 
 
-def _check_usage(options: argparse.Namespace) -> None:
-    options.level = tuple(part.strip() for part in options.level.split(",") if part.strip())
-    for level in options.level:
+def _levels(text: str) -> tuple[str, ...]:
+    levels = tuple(part.strip() for part in text.split(",") if part.strip())
+    for level in levels:
         if level not in LEVELS:
-            raise _Usage(f"unknown level '{level}' {did_you_mean(level, LEVELS)}".rstrip())
-    if not options.level:
-        raise _Usage("--level names no level")
-    if options.check and (options.inputs or options.output or options.size):
-        raise _Usage("--check draws its own inputs: --inputs, --output and --size are for runs")
-    if options.json and not options.check:
-        raise _Usage("--json is for --check")
+            raise UsageError(f"unknown level '{level[:32]}': {did_you_mean(level, LEVELS) or ', '.join(LEVELS)}")
+    if not levels:
+        raise UsageError("--level names no level")
+    return levels
+
+
+def _sizes(text: str) -> dict[str, int]:
     sizes = {}
-    for entry in options.size:
+    for entry in filter(None, text.split(",")):
         name, equals, number = entry.rpartition("=")
-        if not equals or not name or not number.isdecimal():
-            raise _Usage(f"--size takes NAME=N, got '{entry[:64]}'")
-        sizes[name] = int(number)
-    options.size = sizes
+        if not equals or not name:
+            raise UsageError(f"--size takes NAME=N, not '{entry[:32]}'")
+        sizes[name] = _natural("--size", number)
+    return sizes
 
 
-def _run(options: argparse.Namespace, stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
+def _run(options: Options, stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
     from mcir.parser import parse_module
     from mcir.verifier import check_module
 
@@ -132,13 +156,13 @@ def _run(options: argparse.Namespace, stdin: TextIO, stdout: TextIO, stderr: Tex
         import mcir.interpreter.check  # noqa: F401  # numpy and ml_dtypes, which the core does not need
     except ModuleNotFoundError as error:
         hint = "pip install 'mcir[run]'"
-        raise MCIRError(Diagnostic(f"{TOOL} needs {error.name}", hint=hint)) from None
+        raise MCIRError(Diagnostic(f"{COMMAND.name} needs {error.name}", hint=hint)) from None
     if options.check:
         return _check(module, options, stdout, stderr)
     return _execute(module, options, stdout)
 
 
-def _check(module: MCModule, options: argparse.Namespace, stdout: TextIO, stderr: TextIO) -> int:
+def _check(module: MCModule, options: Options, stdout: TextIO, stderr: TextIO) -> int:
     """Proves the regions and prints one line (or JSON entry) for each."""
     from mcir.interpreter.check import check_region
 
@@ -146,11 +170,11 @@ def _check(module: MCModule, options: argparse.Namespace, stdout: TextIO, stderr
     if not regions:
         if options.only is not None:
             raise _unknown(options.only, [region.name for region in module.regions], "region")
-        print(f"{TOOL}: nothing to prove: the module has no regions", file=stderr)
+        print(f"{COMMAND.name}: nothing to prove: the module has no regions", file=stderr)
     results: list[CheckResult] = []
     for region in regions:
-        limit = options.memory_limit << 20
-        result = check_region(module, region, options.level, seed=options.seed, memory_limit=limit)
+        limit = options.memory_limit
+        result = check_region(module, region, options.levels, seed=options.seed, memory_limit=limit)
         results.append(result)
         if not options.json:
             write_stream(stdout, f"{result}\n")
@@ -159,7 +183,7 @@ def _check(module: MCModule, options: argparse.Namespace, stdout: TextIO, stderr
     return EXIT_GOOD if all(result.status == "proved" for result in results) else EXIT_BAD_INPUT
 
 
-def _execute(module: MCModule, options: argparse.Namespace, stdout: TextIO) -> int:
+def _execute(module: MCModule, options: Options, stdout: TextIO) -> int:
     """Runs the one graph or region, prints what was drawn and a line for each output, and writes the arrays."""
     from mcir.interpreter.graph import needed_nodes, refuse_opaque
     from mcir.interpreter.npz import write_npz
@@ -167,7 +191,7 @@ def _execute(module: MCModule, options: argparse.Namespace, stdout: TextIO) -> i
     target = _target(module, options.only)
     if isinstance(target, SemanticGraph):
         refuse_opaque(needed_nodes(target, [value.name for value in target.outputs]))
-    limit = options.memory_limit << 20
+    limit = options.memory_limit
     given, drawn = _arrays(target, options, limit)
     outputs = _outputs(target, given, options, limit)
     lines = [f"drawn from seed {options.seed}: {', '.join(drawn)}"] if drawn else []
@@ -183,7 +207,7 @@ def _target(module: MCModule, name: str | None) -> SemanticGraph | Region:
     """What to run: what is named, else the only graph, else the only region."""
     candidates: list[SemanticGraph | Region] = [*module.graphs, *module.regions]
     if name is not None:
-        found = [candidate for candidate in candidates if candidate.name == name.removeprefix("@")]
+        found = [candidate for candidate in candidates if candidate.name == name]
         if not found:
             raise _unknown(name, [candidate.name for candidate in candidates], "graph or region")
         return found[0]
@@ -205,7 +229,7 @@ def _parameters(target: SemanticGraph | Region) -> list[MCValue]:
 
 
 def _arrays(
-    target: SemanticGraph | Region, options: argparse.Namespace, limit: int
+    target: SemanticGraph | Region, options: Options, limit: int
 ) -> tuple[dict[str, Array], list[str]]:
     """(arrays by name, the names of those that were drawn)."""
     from mcir.interpreter.graph import bind_dims, draw
@@ -221,7 +245,7 @@ def _arrays(
     else:
         wanted = [*target.inputs, *parameters]
     fitting = [(value, given[value.name].shape) for value in target.inputs if value.name in given]
-    sizes = options.size | bind_dims([(value, shape) for value, shape in fitting if len(shape) == len(value.shape)])
+    sizes = options.sizes | bind_dims([(value, shape) for value, shape in fitting if len(shape) == len(value.shape)])
     drawn = [value for value in wanted if value.name not in given]
     _check_drawn(drawn, sizes, limit)
     for value in drawn:
@@ -246,7 +270,7 @@ def _check_drawn(values: list[MCValue], sizes: dict[str, int], limit: int) -> No
 
 
 def _outputs(
-    target: SemanticGraph | Region, given: dict[str, Array], options: argparse.Namespace, limit: int
+    target: SemanticGraph | Region, given: dict[str, Array], options: Options, limit: int
 ) -> dict[str, Array]:
     from mcir.interpreter.graph import run_graph
     from mcir.interpreter.numerics import NotExact

@@ -100,12 +100,14 @@ def test_not_provable_exits_with_1_and_nothing_to_prove_with_0() -> None:
 
 
 USAGE = {
-    "no input": ([], "the following arguments are required: input"),
-    "an unknown flag": (["-", "--nope"], "unrecognized arguments: --nope"),
-    "an unknown level": (["-", "--level", "exakt"], "unknown level 'exakt' did you mean 'exact'?"),
+    "no input": ([], "an input file is missing"),
+    "two inputs": (["a.mcir", "b.mcir"], "one input too many: 'b.mcir'"),
+    "an unknown flag": (["-", "--chek"], "unknown option --chek: did you mean '--check'?"),
+    "an unknown level": (["-", "--level", "exakt"], "unknown level 'exakt': did you mean 'exact'?"),
     "no level": (["-", "--level", ","], "--level names no level"),
-    "a seed that is no number": (["-", "--seed", "-1"], "'-1' is no natural number"),
-    "a size that is none": (["-", "--size", "n"], "--size takes NAME=N, got 'n'"),
+    "an unknown mode": (["-", "--mode", "fast"], "--mode cannot be 'fast'"),
+    "a seed that is no number": (["-", "--seed=-1"], "--seed takes a natural number, not '-1'"),
+    "a size that is none": (["-", "--size", "n"], "--size takes NAME=N, not 'n'"),
     "json without check": (["-", "--json"], "--json is for --check"),
     "inputs with check": (["-", "--check", "--inputs", "x"], "--check draws its own inputs"),
 }
