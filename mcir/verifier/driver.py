@@ -22,18 +22,20 @@ def verify_module(module: MCModule) -> list[Diagnostic]:
     """Every breach of a rule, errors and warnings, in text order; empty for a valid module."""
     diagnostics: list[Diagnostic] = []
     _run(checkers("module", "form"), module, None, diagnostics)
-    types = _TypeVerdicts()
-    nodes = _NodeVerdicts(types.keys)
+    types, nodes = _TypeVerdicts(), _NodeVerdicts()
     for unit in _units(module):
         for stage in STAGES:
             found = len(diagnostics)
             _run(checkers("unit", stage), unit, None, diagnostics)
             for place in unit.places:
                 _run(checkers("region", stage), place, place.region, diagnostics)
-            types.check(unit, stage, diagnostics)
+            if stage == STAGES[0]:
+                types.check(unit, diagnostics)
             if _has_error(diagnostics, found):
                 break
-            nodes.check(unit, stage, diagnostics)
+            if stage == STAGES[0]:
+                nodes.group(unit, types.of_value)
+            nodes.check(stage, diagnostics)
             if _has_error(diagnostics, found):
                 break
     return sorted(diagnostics, key=_text_order)
@@ -47,55 +49,65 @@ def check_module(module: MCModule) -> None:
 
 
 class _TypeVerdicts:
-    """Findings on each distinct type; a value's type is looked at where the value is defined."""
+    """Findings on each distinct type; a value's type is looked at where the value is defined.
+
+    `of_value` numbers the types of the unit looked at last, by the id of the value.
+    """
 
     def __init__(self) -> None:
-        self.keys = TypeKeys()
-        self._found: dict[tuple[str, int], list[tuple[Rule, Finding]]] = {}
+        self.of_value: dict[int, int] = {}
+        self._keys = TypeKeys()
+        self._found: dict[int, list[tuple[Rule, Finding]]] = {}
 
-    def check(self, unit: Unit, stage: str, diagnostics: list[Diagnostic]) -> None:
-        rules = checkers("type", stage)
-        if not rules:
-            return
+    def check(self, unit: Unit, diagnostics: list[Diagnostic]) -> None:
+        self.of_value.clear()
         for value in _defined_values(unit):
-            key = (stage, self.keys.key(value))
+            key = self.of_value[id(value)] = self._keys.key(value)
             found = self._found.get(key)
             if found is None:
-                found = self._found[key] = list(_findings(rules, value))
+                found = self._found[key] = list(_findings(checkers("type", STAGES[0]), value))
             for rule, finding in found:
                 diagnostics.append(_diagnostic(rule, finding, value))
 
 
 class _NodeVerdicts:
-    """Findings on each distinct node signature."""
+    """Findings on each distinct node signature of the module, handed to the nodes of one unit that have it."""
 
-    def __init__(self, types: TypeKeys) -> None:
-        self._types = types
+    def __init__(self) -> None:
         self._found: dict[Any, list[tuple[Rule, Finding]]] = {}
+        self._groups: dict[Any, list[MCNode]] = {}
+        self._signatures: dict[Any, Signature] = {}
 
-    def check(self, unit: Unit, stage: str, diagnostics: list[Diagnostic]) -> None:
-        rules = checkers("node", stage)
-        if not rules:
-            return
-        key_of = self._types.key
+    def group(self, unit: Unit, type_of: dict[int, int]) -> None:
+        """Takes up the nodes of `unit`, whose values have types by number."""
+        self._groups.clear()
+        self._signatures.clear()
         constants = _constants(unit) if unit.is_graph else {}
         for holder in unit.holders():
             kind = holder.kind if isinstance(holder, Region) else "graph"
             for node in holder.nodes:
                 known = _operand_constants(node, constants) if constants else {}
                 key = (
-                    stage, kind, node.op,
-                    tuple(map(key_of, node.inputs)), tuple(map(key_of, node.outputs)),
+                    kind, node.op,
+                    tuple([type_of[id(value)] for value in node.inputs]),
+                    tuple([type_of[id(value)] for value in node.outputs]),
                     attributes_key(node.attrs) if node.attrs else "",
                     repr(known) if known else "",
                 )  # fmt: skip
-                found = self._found.get(key)
-                if found is None:
-                    found = list(_first_faults(rules, _signature(node, kind, known)))
-                    if key[5] is not None:
-                        self._found[key] = found
-                for rule, finding in found:
-                    diagnostics.append(_diagnostic(rule, finding, node))
+                group = self._groups.get(key)
+                if group is None:
+                    group = self._groups[key] = []
+                    self._signatures[key] = _signature(node, kind, known)
+                group.append(node)
+
+    def check(self, stage: str, diagnostics: list[Diagnostic]) -> None:
+        rules = checkers("node", stage)
+        for key, group in self._groups.items():
+            found = self._found.get((stage, key))
+            if found is None:
+                found = self._found[stage, key] = list(_first_faults(rules, self._signatures[key]))
+            for rule, finding in found:
+                diagnostics.extend(_diagnostic(rule, finding, node) for node in group)
 
 
 def _has_error(diagnostics: list[Diagnostic], begin: int) -> bool:
