@@ -66,6 +66,7 @@ def read_onnx(
 ) -> OnnxImport:
     """Like `import_onnx`, with the weights. Raises MCIRError."""
     _require_onnx()
+    from mcir.importers.onnx_checks import check_nodes
     from mcir.importers.onnx_data import Tensors
     from mcir.importers.onnx_file import load_model, model_opsets
     from mcir.importers.onnx_functions import expand_functions as expand
@@ -81,6 +82,7 @@ def read_onnx(
     opsets = model_opsets(model)
     root = ordered_graph(model.graph)
     tensors = Tensors(path.parent if path else None, constant_limit)
+    check_nodes(root, opsets)
     infer_types(root, model)
     graphs = import_graphs(root, opsets, tensors, default_name=path.stem if path else "main")
     return OnnxImport(MCModule(graphs=graphs), tensors.weights, tensors.missing)

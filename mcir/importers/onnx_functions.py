@@ -15,7 +15,9 @@ import onnx.inliner
 from onnx import FunctionProto, ModelProto, NodeProto, TypeProto, helper
 
 from mcir.diagnostics import MCIRError
+from mcir.importers.onnx_checks import check_nodes
 from mcir.importers.onnx_errors import first_line, node_label, refuse
+from mcir.importers.onnx_file import model_opsets
 from mcir.importers.onnx_order import OrderedGraph, ordered_graph
 from mcir.importers.onnx_table import find_row
 from mcir.importers.onnx_types import infer_types
@@ -71,11 +73,12 @@ def _call_bodies(model: ModelProto, lift: bool) -> bool:
 
     lift: bodies for an older operator set are taken as they are for the model's.
     """
-    opset = next((entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")), 1)
+    opset = model_opsets(model).get("", 1)
     root = ordered_graph(model.graph)
     wanted = [proto for proto, _ in _nodes(root, ()) if _has_body(proto, opset)]
     if not wanted:
         return False
+    check_nodes(root, model_opsets(model))
     infer_types(root, model)
     for proto, scope in list(_nodes(root, ())):
         if _has_body(proto, opset):

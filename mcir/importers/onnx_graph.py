@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import onnx.defs
 from onnx import AttributeProto, NodeProto
 
 from mcir.graph import SemanticGraph
@@ -124,10 +123,6 @@ class _Importer:
     def _node(self, draft: _Draft, index: int, node: OrderedNode) -> None:
         proto = node.proto
         domain = "" if proto.domain == "ai.onnx" else proto.domain
-        if domain not in self.opsets:
-            message = f"{node_label(proto)}: the model states no version of domain '{proto.domain}'"
-            raise refuse(message, rule="onnx-version")
-        _check_against_schema(proto, domain, self.opsets[domain])
         if domain == "" and proto.op_type == "Constant" and (tensor := constant_tensor(proto)) is not None:
             op, attrs = self._tensor_node(draft, proto.output[0], tensor)
             self._emit(draft, index, node, [Step(op, [], attrs)], [0])
@@ -251,34 +246,6 @@ def _explicit_names(source: OrderedGraph, taken: set[str]) -> dict[int, str]:
     return {index: name if first[name] == index else fresh_name(name, taken) for index, name in named}
 
 
-# onnx has two enumerations of attribute kinds, with the same names.
-_KINDS: dict[Any, Any] = {
-    getattr(onnx.defs.OpSchema.AttrType, name): kind for name, kind in AttributeProto.AttributeType.items() if kind
-}
-
-
-def _check_against_schema(proto: NodeProto, domain: str, opset: int) -> None:
-    """Operand and result counts and the kinds of attributes, where onnx knows the operator."""
-    try:
-        schema = onnx.defs.get_schema(proto.op_type, opset, domain)
-    except onnx.defs.SchemaError:
-        return
-    counts = (("operands", len(proto.input), schema.min_input, schema.max_input),
-              ("results", len(proto.output), schema.min_output, schema.max_output))  # fmt: skip
-    for what, count, least, most in counts:
-        if not least <= count <= most:
-            wanted = str(least) if least == most else f"{least} to {most}"
-            raise refuse(f"{node_label(proto)} has {count} {what}, not {wanted}", rule="onnx-node")
-    for attribute in proto.attribute:
-        declared = schema.attributes.get(attribute.name)
-        if declared is not None and attribute.type != _KINDS.get(declared.type):
-            kind = AttributeProto.AttributeType.Name(_KINDS[declared.type])
-            raise refuse(f"{node_label(proto)}: attribute '{attribute.name}' is not of kind {kind}", rule="onnx-node")
-    for name, declared in schema.attributes.items():
-        if declared.required and not any(attribute.name == name for attribute in proto.attribute):
-            raise refuse(f"{node_label(proto)} needs the attribute '{name}'", rule="onnx-node")
-
-
 def _check_types(step: Step, view: NodeView) -> None:
     """Raises TypeRuleError if the MCIR operation does not take these operands or gives another type.
 
@@ -309,7 +276,7 @@ def _fits(left: TensorType, right: TensorType) -> bool:
 
 def _refine(node: MCNode) -> None:
     """Sizes that onnx left open and the operation's type rule knows."""
-    if all(None not in value.shape for value in node.outputs):
+    if not any(_is_open(dim) for value in node.outputs for dim in value.shape):
         return
     op = lookup(node.op)
     assert op is not None
@@ -320,4 +287,11 @@ def _refine(node: MCNode) -> None:
 
 
 def _known(declared: Dim, inferred: Dim) -> Dim:
-    return inferred if declared is None else declared
+    if declared is None or (_is_open(declared) and isinstance(inferred, int)):
+        return inferred
+    return declared
+
+
+def _is_open(dim: Dim) -> bool:
+    """True for an unknown size, and for one that onnx's inference has given a name of its own."""
+    return dim is None or (isinstance(dim, str) and dim.startswith("unk__"))

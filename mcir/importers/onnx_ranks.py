@@ -6,6 +6,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+import onnx.checker
 import onnx.defs
 import onnx.shape_inference
 from onnx import ModelProto, NodeProto, TensorProto, TypeProto
@@ -94,7 +95,9 @@ class Completion:
 
     def _guess(self, node: OrderedNode, scope: Mapping[str, TypeProto], constants: dict[str, TensorProto]) -> Types:
         proto = node.proto
-        types = {} if node.bodies else self._infer(proto, scope, constants)
+        if node.bodies:
+            return _of_bodies(node, scope)
+        types = self._infer(proto, scope, constants)
         rule = RANK_RULES.get((proto.domain, proto.op_type))
         if rule is not None and not has_rank(types.get(proto.output[0])):
             guess = rule(proto, [_known(scope.get(name)) for name in proto.input])
@@ -118,9 +121,34 @@ class Completion:
             return onnx.shape_inference.infer_node_outputs(
                 schema, proto, types, data, opset_imports=opsets, ir_version=self.model.ir_version
             )
-        except onnx.shape_inference.InferenceError as error:
+        except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
             message = f"{node_label(proto)} does not fit its operands: {first_line(error)}"
             raise refuse(message, rule="onnx-type") from None
+
+
+def _of_bodies(node: OrderedNode, scope: Mapping[str, TypeProto]) -> Types:
+    """Results of If and Loop from those of their bodies: what holds on all ways to them."""
+    proto = node.proto
+    returned = {name: [body.types.get(value.name) for value in body.proto.output] for name, body in node.bodies.items()}
+    if proto.op_type == "If" and len(returned) == 2:
+        ways = zip(*returned.values(), strict=False)
+    elif proto.op_type == "Loop" and "body" in returned:
+        before = [scope.get(name) for name in proto.input[2:]]
+        ways = zip(before, returned["body"][1:], strict=False)  # without the condition; scan results have no way
+    else:
+        return {}
+    found = {name: _common(*way) for name, way in zip(proto.output, ways, strict=False)}
+    return {name: type_ for name, type_ in found.items() if type_ is not None}
+
+
+def _common(left: TypeProto | None, right: TypeProto | None) -> TypeProto | None:
+    if left is None or right is None or not has_rank(left) or not has_rank(right):
+        return None
+    tensors = left.WhichOneof("value") == right.WhichOneof("value") == "tensor_type"
+    if not tensors or len(shape_of(left)) != len(shape_of(right)):
+        return None
+    dims = [a if a == b else None for a, b in zip(shape_of(left), shape_of(right), strict=True)]
+    return make_type(left.tensor_type.elem_type, dims)
 
 
 def _small_constants(graph: OrderedGraph) -> dict[str, TensorProto]:
@@ -186,6 +214,9 @@ def _rank_of_first(node: NodeProto, operands: list[Known | None]) -> tuple[int, 
 def _as_long_as_shape(node: NodeProto, operands: list[Known | None]) -> tuple[int, Iterable[Dim]] | None:
     """As many open dimensions as operand 1 has elements; Expand gives at least the rank of its data."""
     data, shape = (*operands, None, None)[:2]
+    stated = next((attribute.ints for attribute in node.attribute if attribute.name == "shape"), None)
+    if data is not None and stated is not None:  # Reshape before operator set 5
+        return data.code, [None] * len(stated)
     if data is None or shape is None or shape.shape is None or len(shape.shape) != 1:
         return None
     length = shape.shape[0]
