@@ -30,11 +30,7 @@ class Band:
 
 def visible_tiles(nest: Nest, rows: range, keys: int, tile_n: int) -> list[int]:
     """The key tiles, first to last, that the query rows `rows` (non-empty) must look at."""
-    masks = [
-        [band for band in map(_band, _last_masks(nest, node)) if band is not None]
-        for node in nest.tile.nodes
-        if node.op == "update_softmax"
-    ]
+    masks = position_bands(nest)
     visible = []
     for tile in range(-(-keys // tile_n)):
         cols = range(tile * tile_n, min(keys, (tile + 1) * tile_n))
@@ -42,6 +38,15 @@ def visible_tiles(nest: Nest, rows: range, keys: int, tile_n: int) -> list[int]:
         if not hidden:
             visible.append(tile)
     return visible
+
+
+def position_bands(nest: Nest) -> list[list[Band]]:
+    """For each softmax of the nest the bands that all keep a position for it to be seen; empty where nothing is proven."""
+    return [
+        [band for band in map(_band, _last_masks(nest, node)) if band is not None]
+        for node in nest.tile.nodes
+        if node.op == "update_softmax"
+    ]
 
 
 def _last_masks(nest: Nest, softmax: MCNode) -> list[MCNode]:
