@@ -105,8 +105,9 @@ class ScoreChain:
         """Appends `op` and makes its result the score; its type rule and its own checks must hold."""
         definition = lookup(op)
         result = TensorType(self.score.shape, dtype or self.attention.state_dtype, "register")
-        if definition is None or not _fits(definition, operands, attrs, result):
-            raise Refusal("lowering.step", f"step '{op}' does not map scores to scores of their type")
+        problem = "it has no definition" if definition is None else _misfit(definition, operands, attrs, result)
+        if problem:
+            raise Refusal("lowering.step", f"step '{op}' does not map scores to scores of their type: {problem}")
         value = self.rewriter.fresh_value(f"score_{op}", result)
         self._append(op, operands, value, attrs)
         self.score = value
@@ -153,20 +154,23 @@ class ScoreChain:
         self.nodes.append(self.rewriter.node(op, operands, [value], attrs, name or None))
 
 
-def _fits(definition: OpDef, operands: list[MCValue], attrs: dict[str, Any], result: TensorType) -> bool:
-    """Whether the op with these attributes is well-formed and gives `result`."""
+def _misfit(definition: OpDef, operands: list[MCValue], attrs: dict[str, Any], result: TensorType) -> str:
+    """Why the op with these attributes is ill-formed or gives no `result`; empty where it does."""
     declared = {attr.name: attr for attr in definition.attrs}
-    if any(name not in declared or declared[name].problem(value) for name, value in attrs.items()):
-        return False
+    for name, value in attrs.items():
+        problem = declared[name].problem(value) if name in declared else f"it has no attribute '{name}'"
+        if problem:
+            return problem
     types = [value.type for value in operands]
     context = TypeContext(definition, types, definition.attributes(attrs), [result])
     try:
         (inferred,) = definition.infer(context)
         if definition.verify is not None:
             definition.verify(context)
-    except TypeRuleError:
-        return False
-    return inferred.dtype == result.dtype and inferred.shape == result.shape
+    except TypeRuleError as error:
+        return error.message
+    same = inferred.dtype == result.dtype and inferred.shape == result.shape
+    return "" if same else f"its result is of {inferred.dtype}, the scores of {result.dtype}"
 
 
 _STEPS: dict[str, Callable[[ScoreChain, Step], None]] = {

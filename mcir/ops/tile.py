@@ -260,7 +260,8 @@ define(
 define(
     "store_lse", "max, sum", "tile",
     doc="Writes max + log(sum), the log of the sum of exp of each row's scores; -inf for a row without any.",
-    example='%LSE_tile = store_lse %softmax_max, %softmax_sum {target = "LSE", layout = "b h q"} : tensor<128xfp32>',
+    example="%LSE_tile = store_lse @store_lse %softmax_max, %softmax_sum "
+    '{target = "LSE", layout = "b h q"} : tensor<128xfp32>',
     attrs=[Attr("target", "str", doc="name of the region's output that is written"), _LAYOUT],
     infer=_store_lse_type, evaluate=_store_lse, level="tile",
 )  # fmt: skip
