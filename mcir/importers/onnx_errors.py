@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import onnx.checker
+import onnx.shape_inference
 from onnx import NodeProto
 
 from mcir.diagnostics import Diagnostic, MCIRError
@@ -10,6 +12,12 @@ from mcir.diagnostics import Diagnostic, MCIRError
 def refuse(message: str, hint: str = "", rule: str = "onnx-model") -> MCIRError:
     """The error for a model that cannot be imported; there is no text to point at."""
     return MCIRError(Diagnostic(message, hint=hint, rule=rule))
+
+
+INFERENCE_FAULTS: tuple[type[Exception], ...] = (
+    onnx.shape_inference.InferenceError, onnx.checker.ValidationError, ValueError, TypeError, RuntimeError,
+)  # fmt: skip
+"""What onnx's shape inference raises for a faulty model."""
 
 
 def first_line(error: Exception) -> str:

@@ -33,6 +33,8 @@ def load_model(source: str | os.PathLike[str] | ModelProto) -> ModelProto:
         _read_small_tensors(model.graph, Path(name).parent)
     if not model.ir_version or not model.HasField("graph"):
         raise refuse(f"{name} is not an ONNX model: it has no graph", rule="onnx-file")
+    if not all(isinstance(entry.domain, str) for entry in model.opset_import):
+        raise refuse(f"{name} is not an ONNX model: a domain is no UTF-8", rule="onnx-file")
     _check_versions(model, name)
     return model
 

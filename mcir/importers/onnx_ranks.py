@@ -6,13 +6,12 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-import onnx.checker
 import onnx.defs
 import onnx.shape_inference
 from onnx import ModelProto, NodeProto, TensorProto, TypeProto
 
 from mcir.importers.onnx_data import Tensors, constant_tensor
-from mcir.importers.onnx_errors import first_line, node_label, refuse
+from mcir.importers.onnx_errors import INFERENCE_FAULTS, first_line, node_label, refuse
 from mcir.importers.onnx_order import OrderedGraph, OrderedNode
 from mcir.types import Dim, Shape
 
@@ -121,7 +120,7 @@ class Completion:
             return onnx.shape_inference.infer_node_outputs(
                 schema, proto, types, data, opset_imports=opsets, ir_version=self.model.ir_version
             )
-        except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
+        except INFERENCE_FAULTS as error:
             message = f"{node_label(proto)} does not fit its operands: {first_line(error)}"
             raise refuse(message, rule="onnx-type") from None
 

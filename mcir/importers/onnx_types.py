@@ -14,7 +14,7 @@ import onnx.shape_inference
 from onnx import GraphProto, ModelProto, TensorProto, TypeProto, ValueInfoProto
 
 from mcir.importers.onnx_data import Tensors
-from mcir.importers.onnx_errors import first_line, refuse
+from mcir.importers.onnx_errors import INFERENCE_FAULTS, first_line, refuse
 from mcir.importers.onnx_order import OrderedGraph
 from mcir.importers.onnx_ranks import Completion, has_rank, make_type, shape_of
 from mcir.types import TensorType
@@ -57,7 +57,7 @@ def infer_types(root: OrderedGraph, model: ModelProto) -> None:
     """
     try:
         inferred = _infer(root, model, annotated=True, strict=True)
-    except onnx.shape_inference.InferenceError:
+    except INFERENCE_FAULTS:
         inferred = _infer(root, model, annotated=False, strict=False)
     _collect(root, inferred)
     completion = Completion(model)
@@ -68,14 +68,14 @@ def infer_types(root: OrderedGraph, model: ModelProto) -> None:
 def _infer(root: OrderedGraph, model: ModelProto, annotated: bool, strict: bool) -> GraphProto:
     """onnx's inference over a copy of the ordered graph that carries no large tensors.
 
-    annotated: with the types that the file states and those found before. Raises MCIRError, or
-    InferenceError if `strict`.
+    annotated: with the types that the file states and those found before. Raises MCIRError, or one of
+    INFERENCE_FAULTS if `strict`.
     """
     copy = ModelProto(ir_version=model.ir_version, opset_import=model.opset_import)
     _light_graph(root, copy.graph, annotated)
     try:
         return onnx.shape_inference.infer_shapes(copy, strict_mode=strict, data_prop=True).graph
-    except onnx.shape_inference.InferenceError as error:
+    except INFERENCE_FAULTS as error:
         if strict:
             raise
         raise refuse(f"the model's shapes cannot be inferred: {first_line(error)}", rule="onnx-type") from None

@@ -109,6 +109,12 @@ FAULTS: dict[str, tuple[ModelProto, str, str]] = {
     "an input without rank": (one_node("Relu", [value("x", None)]), "value 'x' has no known rank", "onnx-type"),
     "a result without type": (
         one_node("Magic", [X], domain="my.ops"), "value 'y' has no type", "onnx-type"),
+    "an attribute twice": (
+        changed(lambda m: m.graph.node[0].attribute.extend([helper.make_attribute("a", 1)] * 2)),
+        "Relu 'the_node': attribute 'a' is there twice", "onnx-node"),
+    "a name that is no text": (
+        ModelProto.FromString(one_node("Relu", [X]).SerializeToString().replace(b"the_node", b"the_\xff\xfe\xfde")),
+        "a name of the model is no UTF-8", "onnx-names"),
     "a recursive function": (recursive(), "must not be recursive", "onnx-function"),
     "bodies nested too deep": (deep(), "nest deeper than 100 levels", "onnx-names"),
 }  # fmt: skip
