@@ -43,6 +43,7 @@ COMMAND = Command(
         Flag("--output", VALUE, "where the output arrays go", "OUT.npz", "running"),
         Flag("-o", VALUE, "the same", "OUT.npz", "running", hidden=True),
         Flag("--size", VALUE, "sizes of named dimensions, for drawn arrays", "NAME=N,...", "running"),
+        Flag("--lowered", SWITCH, "run the graph with regions in place of what they cover", group="running"),
         Flag("--mode", VALUE, "number system (typed)", group="running", choices=MODES),
         Flag("--check", SWITCH, "prove every region against its graph", group="proving"),
         Flag("--level", VALUE, "levels of the proof (exact,algebraic,typed)", "LEVELS", "proving"),
@@ -71,6 +72,7 @@ class Options:
     output: str | None
     mode: str
     only: str | None
+    lowered: bool
     check: bool
     json: bool
     levels: tuple[str, ...]
@@ -108,12 +110,14 @@ def _options(given: Given) -> Options:
     sizes = _sizes(given.value("--size"))
     if given.on("--check") and (flags.get("--inputs") or output or sizes):
         raise UsageError("--check draws its own inputs: --inputs, --output and --size are for runs")
+    if given.on("--check") and given.on("--lowered"):
+        raise UsageError("--check proves regions one by one: --lowered is for runs")
     if given.on("--json") and not given.on("--check"):
         raise UsageError("--json is for --check")
     only = flags.get("--only")
     return Options(
         given.operands[0], flags.get("--inputs"), output, given.value("--mode", "typed"),
-        only.removeprefix("@") if only else None, given.on("--check"), given.on("--json"),
+        only.removeprefix("@") if only else None, given.on("--lowered"), given.on("--check"), given.on("--json"),
         _levels(given.value("--level", ",".join(LEVELS))), _natural("--seed", given.value("--seed", "0")),
         _natural("--memory-limit", given.value("--memory-limit", "2048")) << 20, sizes,
     )  # fmt: skip
@@ -193,7 +197,7 @@ def _execute(module: MCModule, options: Options, stdout: TextIO) -> int:
         refuse_opaque(needed_nodes(target, [value.name for value in target.outputs]))
     limit = options.memory_limit
     given, drawn = _arrays(target, options, limit)
-    outputs = _outputs(target, given, options, limit)
+    outputs = _outputs(module, target, given, options)
     lines = [f"drawn from seed {options.seed}: {', '.join(drawn)}"] if drawn else []
     types = {value.name: value for value in target.outputs}
     lines += [_summary(types[name], array) for name, array in outputs.items()]
@@ -270,16 +274,20 @@ def _check_drawn(values: list[MCValue], sizes: dict[str, int], limit: int) -> No
 
 
 def _outputs(
-    target: SemanticGraph | Region, given: dict[str, Array], options: Options, limit: int
+    module: MCModule, target: SemanticGraph | Region, given: dict[str, Array], options: Options
 ) -> dict[str, Array]:
     from mcir.interpreter.graph import run_graph
+    from mcir.interpreter.lowered import run_lowered
     from mcir.interpreter.numerics import NotExact
     from mcir.interpreter.region import run_region
 
+    limit = options.memory_limit
     try:
-        if isinstance(target, SemanticGraph):
-            return run_graph(target, given, options.mode, seed=options.seed, memory_limit=limit)
-        return run_region(target, given, options.mode, memory_limit=limit)
+        if isinstance(target, Region):
+            return run_region(target, given, options.mode, memory_limit=limit)
+        if options.lowered:
+            return run_lowered(module, target, given, options.mode, memory_limit=limit)
+        return run_graph(target, given, options.mode, memory_limit=limit)
     except NotExact:
         hint = "mode exact takes 2^x of integer scores"
         raise MCIRError(Diagnostic(f"@{target.name} has scores that are no integers", hint=hint)) from None

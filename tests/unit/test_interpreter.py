@@ -10,9 +10,11 @@ from mcir.analysis.axes import parse_layout
 from mcir.diagnostics import MCIRError
 from mcir.interpreter.arrays import cut, from_canonical, to_canonical
 from mcir.interpreter.graph import draw, run_graph
+from mcir.interpreter.lowered import run_lowered
 from mcir.interpreter.numerics import NotExact, Numerics, numpy_dtype
 from mcir.interpreter.region import ORDERS, Schedule, run_region
 from mcir.parser import parse_module
+from mcir.passes.streaming_lowering import run_streaming_lowering_pass
 from mcir.samples import build_attention_module, build_attention_semantic_graph
 from mcir.types import DTYPES
 from mcir.values import MCValue
@@ -98,6 +100,34 @@ def test_log_sum_exp() -> None:
     found = run_region(region, given, "algebraic")["LSE"][:, :, 0]
     np.testing.assert_allclose(found, expected[:, :], rtol=1e-12)
     assert (found[:, :, :6] == -np.inf).all()
+
+
+def test_chained_regions_in_place_of_what_they_cover() -> None:
+    """The second attention takes the first one's output as Q; what follows them runs as graph."""
+    shape = "tensor<6x6xfp32>"
+    graph = f"""graph @g(%Q: {shape}, %K: {shape}, %V: {shape}) {{
+  %S = matmul %Q, %K {{transpose_b = true}} : {shape}
+  %P = softmax %S : {shape}
+  %O = matmul %P, %V : {shape}
+  %S2 = matmul %O, %K {{transpose_b = true}} : {shape}
+  %P2 = softmax %S2 : {shape}
+  %O2 = matmul %P2, %V : {shape}
+  %R = neg %O2 : {shape}
+  return %R
+}}"""
+    region = (
+        "execution @{name}(%{q}: {shape}, %K: {shape}, %V: {shape}) -> (%{o}: {shape})\n"
+        'attributes {{pattern = "scaled_dot_product_attention", graph = @g, q_name = "{q}", o_name = "{o}"}} {{\n}}'
+    )
+    # The second one stands first: order comes from the graph.
+    texts = [region.format(name=name, q=q, o=o, shape=shape) for name, q, o in (("b", "O", "O2"), ("a", "Q", "O"))]
+    module = run_streaming_lowering_pass(parse_module("\n".join([graph, *texts])))
+    given = {name: floats(6, 6, dtype="float32") for name in "QKV"}
+    expected = run_graph(module.graphs[0], given, "algebraic")["R"]
+    np.testing.assert_allclose(run_lowered(module, module.graphs[0], given, "algebraic")["R"], expected, atol=1e-13)
+    for node in module.graphs[0].nodes[:6]:
+        node.op = "onnx.Foo"  # what the regions cover is not run
+    np.testing.assert_allclose(run_lowered(module, module.graphs[0], given, "algebraic")["R"], expected, atol=1e-13)
 
 
 def test_run_graph_draws_parameters_and_takes_them() -> None:

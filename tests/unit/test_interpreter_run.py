@@ -67,6 +67,18 @@ def test_graph_and_region_give_the_same(sample: str) -> None:
     assert graph[1] == region[1]
 
 
+def test_a_graph_with_its_regions_in_place(sample: str, tmp_path: Path) -> None:
+    """--lowered runs the region instead of the nodes it covers: a wrong region shows in the graph's output."""
+    right = run(sample, "--mode", "algebraic")
+    assert run(sample, "--mode", "algebraic", "--lowered") == right
+    wrong = tmp_path / "wrong.mcir"
+    wrong.write_text(Path(sample).read_text().replace('mask = "causal", offset = 6', 'mask = "causal", offset = 5'))
+    assert run(str(wrong), "--mode", "algebraic") == right
+    code, out, _ = run(str(wrong), "--mode", "algebraic", "--lowered")
+    assert code == 0
+    assert out != right[1]
+
+
 def test_proves(sample: str) -> None:
     code, out, err = run("--check", sample)
     assert (code, err) == (0, "")
@@ -109,6 +121,7 @@ USAGE = {
     "a seed that is no number": (["-", "--seed=-1"], "--seed takes a natural number, not '-1'"),
     "a size that is none": (["-", "--size", "n"], "--size takes NAME=N, not 'n'"),
     "json without check": (["-", "--json"], "--json is for --check"),
+    "lowered with check": (["-", "--check", "--lowered"], "--lowered is for runs"),
     "inputs with check": (["-", "--check", "--inputs", "x"], "--check draws its own inputs"),
 }
 
