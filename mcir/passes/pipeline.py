@@ -84,6 +84,7 @@ class _Reader:
         self.source = Source(name, text)
         self.text = text
         self.at = 0
+        self.skip(0)
 
     def pipeline(self) -> list[ModulePass]:
         passes = []

@@ -11,6 +11,8 @@ from mcir.diagnostics import Diagnostic
 from mcir.location import Location
 from mcir.passes.base import Remark
 
+MAX_SHOWN = 100  # diagnostics of one module; further ones are not worth reading
+
 _COLOURS = {"error": "1;31", "warning": "1;35", "remark": "1;34", "note": "1;36"}
 _HEAD = re.compile(r"^((?:.*?: )?)(error|warning|remark|note): (.*)$")
 _CARET = re.compile(r"^(\s*)(\^+)$")
@@ -26,17 +28,23 @@ class Reporter:
         self._shown: set[str] = set()
 
     def show(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Shows each diagnostic once in the life of this reporter."""
-        for diagnostic in diagnostics:
-            text = diagnostic.render()
-            if text in self._shown:
-                continue
-            self._shown.add(text)
-            if self.as_json:
-                text = json_line(diagnostic_record(diagnostic))
-            elif self._colour:
-                text = coloured(text)
-            print(text, file=self.stream)
+        """Shows each diagnostic once in the life of this reporter, and at most MAX_SHOWN of them."""
+        fresh = list(diagnostics)
+        for diagnostic in fresh[:MAX_SHOWN]:
+            self._show(diagnostic)
+        if len(fresh) > MAX_SHOWN:
+            self._show(Diagnostic(f"{len(fresh) - MAX_SHOWN} further diagnostics are not shown"))
+
+    def _show(self, diagnostic: Diagnostic) -> None:
+        text = diagnostic.render()
+        if text in self._shown:
+            return
+        self._shown.add(text)
+        if self.as_json:
+            text = json_line(diagnostic_record(diagnostic))
+        elif self._colour:
+            text = coloured(text)
+        print(text, file=self.stream)
 
     def show_remarks(self, remarks: Iterable[Remark]) -> None:
         """Shows remarks: as diagnostics of that severity, or as JSON with all their fields."""
@@ -44,7 +52,7 @@ class Reporter:
             if self.as_json:
                 print(json_line(remark_record(remark)), file=self.stream)
             else:
-                self.show([remark_diagnostic(remark)])
+                self._show(remark_diagnostic(remark))
 
 
 def remark_diagnostic(remark: Remark) -> Diagnostic:
