@@ -32,6 +32,7 @@ class ChunkResult:
     output: str | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
+    memory: str = ""  # the memory report, if one is asked for
 
 
 def split_source(source: Source) -> list[Source]:
@@ -63,14 +64,17 @@ def process_chunk(source: Source, options: Options, timing: Timing, stderr: Text
             return result
         if options.verify_roundtrip:
             check_roundtrip(module, "the input")
+        if options.memory_report or options.target:
+            with timing.phase("memory report"):
+                _account(module, options, result)
+        if options.strip_comments:
+            _strip_comments(module)
         try:
             module = manager.run(module)
         finally:
             for run in manager.runs:
                 timing.add(run.name, run.seconds)
                 timing.add(f"verify after {run.name}", run.verify_seconds)
-        if options.strip_comments:
-            _strip_comments(module)
         with timing.phase("print"):
             result.output = dump_module(module, options.dump) if options.dump else print_module(module)
     except MCIRError as error:
@@ -79,6 +83,18 @@ def process_chunk(source: Source, options: Options, timing: Timing, stderr: Text
     result.diagnostics += [warning for warning in manager.warnings if warning.render() not in known]
     result.remarks = manager.remarks
     return result
+
+
+def _account(module: MCModule, options: Options, result: ChunkResult) -> None:
+    """Enters the memory report. Raises MCIRError with the tiles that do not fit on the target."""
+    from mcir.tools.memory_report import memory_report, read_dims
+
+    report = memory_report(module, options.memory_report, options.target, read_dims(options.dims))
+    result.memory = report.text
+    errors = [diagnostic for diagnostic in report.diagnostics if diagnostic.severity == "error"]
+    result.diagnostics += [diagnostic for diagnostic in report.diagnostics if diagnostic not in errors]
+    if errors:
+        raise MCIRError(errors)
 
 
 def check_roundtrip(module: MCModule, what: str) -> None:

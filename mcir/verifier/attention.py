@@ -9,6 +9,7 @@ A region without a body is the result of attention-pattern alone, and valid; one
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,7 +37,8 @@ from mcir.verifier.rules import Finding, Place, rule
 _BINARY = frozenset({"mul", "add", "sub", "div", "min", "max", "pow"})
 _SPECIAL = frozenset({"where", "mask", "softcap", "cast"})
 _MASKING = frozenset({"add", "sub", "where", "mask"})
-_LINEAR = frozenset({"add", "sub"})
+_LINEAR = frozenset({"add", "sub", "where", "mask"})  # beside mul and div: a score that is kept keeps its factor
+_SCALE_TOLERANCE = 1e-12  # relative: the product may have been taken in another order
 
 
 @rule("attention.inputs", "Q, K and V of an attention region are inputs of it.", scope="region")
@@ -133,7 +135,8 @@ def modifiers_known(place: Place) -> Iterator[Finding]:
             yield Finding(f"@{region.name}: modifier {at} {problem}")
 
 
-@rule("attention.scale", "scale is the product of the constant factors at the head of modifiers.", scope="region")
+@rule("attention.scale", "scale is the product of the constant factors among modifiers, up to the first nonlinear one.",
+      scope="region")  # fmt: skip
 def scale_is_product(place: Place) -> Iterator[Finding]:
     region = attention_of(place)
     if region is None or not isinstance(region.attrs.get("modifiers"), list) or "scale" not in region.attrs:
@@ -147,8 +150,9 @@ def scale_is_product(place: Place) -> Iterator[Finding]:
             product /= value
         elif op not in _LINEAR or reversed_:
             break
-    if region.attrs["scale"] != product:
-        yield Finding(f"@{region.name}: scale is {shown(region.attrs['scale'])}, modifiers make it {product!r}")
+    scale = region.attrs["scale"]
+    if not is_number(scale) or not math.isclose(scale, product, rel_tol=_SCALE_TOLERANCE):
+        yield Finding(f"@{region.name}: scale is {shown(scale)}, modifiers make it {product!r}")
 
 
 @rule("attention.has_mask", "has_mask is true exactly if some modifier adds, selects or masks.", scope="region")
@@ -187,7 +191,7 @@ def graph_exists(place: Place) -> Iterator[Finding]:
         yield Finding(f"@{region.name} comes from the graph {name}, which is not in the module", hint=hint)
         return
     nodes = region.attrs.get("nodes", [])
-    known = {node.name for node in graph.nodes}
+    known = place.unit.node_names(graph)
     for name in nodes if isinstance(nodes, list) else [nodes]:
         if not isinstance(name, str) or name not in known:
             yield Finding(f"@{region.name} covers the node {shown(name)}, which @{graph.name} does not have")

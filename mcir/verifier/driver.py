@@ -115,10 +115,11 @@ def _has_error(diagnostics: list[Diagnostic], begin: int) -> bool:
 
 
 def _units(module: MCModule) -> Iterator[Unit]:
+    shared: dict[str, frozenset[str]] = {}
     for graph in module.graphs:
-        yield Unit(module, graph)
+        yield Unit(module, graph, shared=shared)
     for region in module.regions:
-        unit = Unit(module, region)
+        unit = Unit(module, region, shared=shared)
         stack: list[tuple[Region, Region | None]] = [(region, None)]
         while stack:
             inner, parent = stack.pop()

@@ -73,10 +73,18 @@ class Unit:
     module: MCModule
     top: SemanticGraph | Region
     places: list[Place] = field(default_factory=list)  # every region, outer before inner; none for a graph
+    shared: dict[str, frozenset[str]] = field(default_factory=dict)  # one for all units of a run, see `node_names`
 
     @property
     def is_graph(self) -> bool:
         return isinstance(self.top, SemanticGraph)
+
+    def node_names(self, graph: SemanticGraph) -> frozenset[str]:
+        """The names of the nodes of a graph of the module, collected once in a run."""
+        names = self.shared.get(graph.name)
+        if names is None:
+            names = self.shared[graph.name] = frozenset(node.name for node in graph.nodes)
+        return names
 
     def holders(self) -> list[SemanticGraph | Region]:
         """What holds nodes, outer before inner: the graph, or the regions."""
