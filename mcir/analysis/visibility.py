@@ -41,7 +41,7 @@ def visible_tiles(nest: Nest, rows: range, keys: int, tile_n: int) -> list[int]:
 
 
 def position_bands(nest: Nest) -> list[list[Band]]:
-    """For each softmax of the nest the bands that all keep a position for it to be seen; empty where nothing is proven."""
+    """For each softmax of the nest the bands that a position must be in to be seen; empty where none is proven."""
     return [
         [band for band in map(_band, _last_masks(nest, node)) if band is not None]
         for node in nest.tile.nodes

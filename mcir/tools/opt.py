@@ -61,7 +61,7 @@ def _run(options: Options, source: Source, stdout: TextIO, stderr: TextIO, repor
     good = True
     for chunk in split_source(source) if options.split else [source]:
         result = process_chunk(chunk, options, timing, stderr)
-        good &= _report(chunk, result, options, reporter)
+        good &= _report(chunk, result, options, reporter, stderr)
         if result.output is not None:
             outputs.append(result.output)
     text = join_outputs(outputs)
@@ -75,7 +75,9 @@ def _run(options: Options, source: Source, stdout: TextIO, stderr: TextIO, repor
     return EXIT_GOOD if good else EXIT_BAD_INPUT
 
 
-def _report(source: Source, result: ChunkResult, options: Options, reporter: Reporter) -> bool:
+def _report(
+    source: Source, result: ChunkResult, options: Options, reporter: Reporter, stderr: TextIO
+) -> bool:  # fmt: skip
     """Shows what there is to say of one module; False if it has an error, or an unannounced diagnostic."""
     if options.verify_diagnostics:
         from mcir.tools.diagnostics_check import check_diagnostics
@@ -84,6 +86,7 @@ def _report(source: Source, result: ChunkResult, options: Options, reporter: Rep
         faults = check_diagnostics(source, [*result.diagnostics, *remarks])
         reporter.show(faults)
         return not faults
+    stderr.write(result.memory)
     reporter.show(result.diagnostics)
     if options.remarks:
         reporter.show_remarks(result.remarks)

@@ -64,9 +64,6 @@ def process_chunk(source: Source, options: Options, timing: Timing, stderr: Text
             return result
         if options.verify_roundtrip:
             check_roundtrip(module, "the input")
-        if options.memory_report or options.target:
-            with timing.phase("memory report"):
-                _account(module, options, result)
         if options.strip_comments:
             _strip_comments(module)
         try:
@@ -75,6 +72,9 @@ def process_chunk(source: Source, options: Options, timing: Timing, stderr: Text
             for run in manager.runs:
                 timing.add(run.name, run.seconds)
                 timing.add(f"verify after {run.name}", run.verify_seconds)
+        if options.memory_report or options.target:
+            with timing.phase("memory report"):
+                _account(module, options, result)
         with timing.phase("print"):
             result.output = dump_module(module, options.dump) if options.dump else print_module(module)
     except MCIRError as error:
@@ -87,9 +87,9 @@ def process_chunk(source: Source, options: Options, timing: Timing, stderr: Text
 
 def _account(module: MCModule, options: Options, result: ChunkResult) -> None:
     """Enters the memory report. Raises MCIRError with the tiles that do not fit on the target."""
-    from mcir.tools.memory_report import memory_report, read_dims
+    from mcir.tools.memory_report import memory_report
 
-    report = memory_report(module, options.memory_report, options.target, read_dims(options.dims))
+    report = memory_report(module, options.memory_report, options.target, options.dims)
     result.memory = report.text
     errors = [diagnostic for diagnostic in report.diagnostics if diagnostic.severity == "error"]
     result.diagnostics += [diagnostic for diagnostic in report.diagnostics if diagnostic not in errors]

@@ -27,6 +27,10 @@ _CHECKS = "checks and reports (to stderr)"
 _REPORTS = (
     Flag("--remarks", OPTIONAL, "say what passes did and declined, and why; json: a line each", group=_CHECKS,
          choices=("text", "json")),
+    Flag("--memory-report", OPTIONAL, "say how many bytes each region moves and holds; json: a line", group=_CHECKS,
+         choices=("text", "json")),
+    Flag("--target", VALUE, "refuse tiles that do not fit on sm_80, sm_90, gfx942, ...", "TARGET", _CHECKS),
+    Flag("--dim", VALUE, "sizes of named dimensions for the memory report", "NAME=SIZE,..", _CHECKS),
     Flag("--verify-each", SWITCH, "verify after every pass (default; =false or --no-verify-each)", group=_CHECKS),
     Flag("--no-verify-each", SWITCH, group=_CHECKS, hidden=True),
     Flag("--verify-roundtrip", SWITCH, "check that print and parse give the module back", group=_CHECKS),
@@ -71,6 +75,9 @@ class Options:
     dump: str = ""
     strip_comments: bool = False
     remarks: str = ""
+    memory_report: str = ""
+    target: str = ""
+    dims: dict[str, int] = field(default_factory=dict)
     verify_each: bool = True
     verify_roundtrip: bool = False
     verify_diagnostics: bool = False
@@ -146,6 +153,10 @@ def _take(options: Options, flag: Flag, value: str | None) -> None:
         options.dump = value or DUMP_STYLES[0]
     elif name == "remarks":
         options.remarks = value or "text"
+    elif name == "memory-report":
+        options.memory_report = value or "text"
+    elif name in ("target", "dim"):
+        _take_limits(options, name, value or "")
     elif name in _PRINTS:
         setattr(options, _PRINTS[name], getattr(options, _PRINTS[name]) | _pass_names(flag, value))
     elif name == "pass-pipeline":
@@ -155,6 +166,17 @@ def _take(options: Options, flag: Flag, value: str | None) -> None:
             options.passes.append(parse_options(name, value or "" if flag.kind == OPTIONAL else ""))
     else:
         _set_pass_option(options.passes, name, value)
+
+
+def _take_limits(options: Options, name: str, value: str) -> None:
+    """A target or sizes; the account is imported only when it is asked for."""
+    from mcir.analysis.memory.targets import find_target
+    from mcir.tools.memory_report import read_dims
+
+    if name == "target":
+        options.target = find_target(value).name
+    else:
+        options.dims.update(read_dims([value]))
 
 
 _SWITCHES = {

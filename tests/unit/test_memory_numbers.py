@@ -1,4 +1,4 @@
-"""The account on known cases: exact bytes of the literature's tilings, of the design note's tile, of grouped queries."""
+"""The account on known cases: bytes of the literature's tilings, of the design note's tile, of grouped queries."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ def test_design_notes_tile() -> None:
     (nest,) = account_region(module, module.regions[0]).nests
     kib = {name: size / 1024 for name, size in nest.live.bytes.items() if isinstance(size, int)}
     assert kib == {
-        "Q_tile": 16, "K_tile": 8, "V_tile": 8, "score_frag": 32, "output_acc": 32, "softmax_max": 0.5, "softmax_sum": 0.5
+        "Q_tile": 16, "K_tile": 8, "V_tile": 8,
+        "score_frag": 32, "output_acc": 32, "softmax_max": 0.5, "softmax_sum": 0.5,
     }  # fmt: skip
     assert nest.live.peak == {"shared": 32 << 10, "register": 65 << 10}
 
@@ -114,7 +115,8 @@ def test_footprint_of_flash_attention_2(dim: int, tile_m: int, tile_n: int, kib:
 
 def test_grouped_queries_read_kv_for_each_head_but_need_it_once() -> None:
     layouts = ("b (h g) q d", "b h k d", "b h k e", "b (h g) q e")
-    module = lowered(attention_text("2x6x32x16xfp16", "2x3x48x16xfp16", "2x3x48x8xfp16", "2x6x32x8xfp16", layouts), 16, 16)
+    shapes = ("2x6x32x16xfp16", "2x3x48x16xfp16", "2x3x48x8xfp16", "2x6x32x8xfp16")
+    module = lowered(attention_text(*shapes, layouts), 16, 16)
     account = account_region(module, module.regions[0])
     assert account.streaming is not None
     heads, q, kv, o = 2 * 6, 32 * 16 * 2, 48 * (16 + 8) * 2, 32 * 8 * 2

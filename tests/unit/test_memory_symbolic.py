@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcir.analysis.memory.symbolic import (
-    Number, ceil_div, clip, evaluate, floor_div, maximum, minimum, names_of, summation, symbol
+    Number,
+    ceil_div,
+    clip,
+    evaluate,
+    floor_div,
+    maximum,
+    minimum,
+    names_of,
+    summation,
+    symbol,
 )  # fmt: skip
 
 SEQ, HEADS = symbol("seq"), symbol("heads")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mcir.analysis.memory.account import NestAccount, RegionAccount
+from mcir.analysis.memory.account import NestAccount, RegionAccount, account_region
 from mcir.analysis.memory.live import live_bytes
 from mcir.analysis.memory.symbolic import Number
-from mcir.analysis.memory.targets import Target
+from mcir.analysis.memory.targets import Target, find_target
 from mcir.diagnostics import Diagnostic, Note
+from mcir.module import MCModule
+from mcir.regions import Region
 
 _MOST = 1 << 20  # tile sizes beyond this are not searched
 
@@ -47,6 +49,13 @@ def fit_diagnostics(accounts: list[RegionAccount], target: Target) -> list[Diagn
         for nest in account.nests:
             found += _nest_diagnostics(account, nest, target)
     return found
+
+
+def misfits(region: Region, target_name: str) -> list[Diagnostic]:
+    """The errors of `fit_diagnostics` for one lowered region. Raises MCIRError for an unknown target."""
+    target = find_target(target_name)
+    account = account_region(MCModule(regions=[region]), region)
+    return [each for each in fit_diagnostics([account], target) if each.severity == "error"]
 
 
 def _nest_diagnostics(account: RegionAccount, nest: NestAccount, target: Target) -> list[Diagnostic]:
