@@ -15,6 +15,8 @@ becomes, with its attributes and comments as they were,
 A scale, and a causal mask that comes last, are attributes of compute_score. Any other step between scores and softmax
 becomes a visible node between score and softmax, in the order of the region's `modifiers`. A region that cannot be
 lowered exactly stays as it is, with a remark of status "refused"; one that is lowered already stays as it is, too.
+With `target=sm_90` or another known target, tiles that cannot fit into its shared memory are an error that says the
+largest ones that would.
 """
 
 from __future__ import annotations
@@ -38,13 +40,14 @@ from mcir.values import MCValue
 
 @dataclass(frozen=True, slots=True)
 class StreamingOptions:
-    """Tile sizes in elements, the streamed axis, and whether the log-sum-exp is stored too."""
+    """Tile sizes in elements, the streamed axis, whether the log-sum-exp is stored too, and a target tiles must fit."""
 
     tile_m: int = 128
     tile_n: int = 64
     tile_k: int = 64
     stream_axis: str = "sequence"
     lse: bool = False
+    target: str = ""
 
 
 @register_pass
@@ -63,9 +66,10 @@ class StreamingLowering(ModulePass):
     tile_k: int = 64
     stream_axis: str = "sequence"
     lse: bool = False
+    target: str = ""
 
     def run(self, module: MCModule) -> MCModule:
-        options = StreamingOptions(self.tile_m, self.tile_n, self.tile_k, self.stream_axis, self.lse)
+        options = StreamingOptions(self.tile_m, self.tile_n, self.tile_k, self.stream_axis, self.lse, self.target)
         _check_options(options)
         taken = module.names()
         for region in module.regions:
@@ -132,6 +136,19 @@ def _lower(region: Region, options: StreamingOptions, taken: set[str]) -> None:
     stream.subregions.append(tile)
     region.outputs += lowering.new_outputs
     region.subregions.append(stream)
+    if options.target:
+        _require_fit(region, options.target, len(lowering.new_outputs))
+
+
+def _require_fit(region: Region, target: str, new_outputs: int) -> None:
+    """Takes the stream out again and raises MCIRError where a tile of it cannot fit on the target."""
+    from mcir.analysis.memory.fit import misfits  # the account is needed for this option only
+
+    faults = misfits(region, target)
+    if faults:
+        region.subregions.clear()
+        del region.outputs[len(region.outputs) - new_outputs :]
+        raise MCIRError(faults)
 
 
 class _Lowering:
