@@ -182,6 +182,44 @@ def slice_operands(view: NodeView) -> list[Step]:
     return [Step("slice", view.present())]
 
 
+def pad_attributes(view: NodeView) -> list[Step]:
+    """Pad of operator sets before 11."""
+    if view.attrs.get("mode", "constant") != "constant":
+        raise KeepOpaque("only a constant border is known")
+    attrs = {"pads": view.attrs["pads"], "value": float(view.attrs.get("value", 0.0))}
+    return [Step("pad", [view.operand(0)], attrs)]
+
+
+def pad_operands(view: NodeView) -> list[Step]:
+    """Pad from operator set 11 on: attributes where pads and value are constant, else operands."""
+    if view.attrs.get("mode", "constant") != "constant":
+        raise KeepOpaque("only a constant border is known")
+    value = view.constant(2) if view.given(2) else None
+    before = _pads_of_all_axes(view) if view.given(3) else []
+    operands: list[MCValue | Step] = [view.operand(0), before[-1] if before else view.operand(1)]
+    if view.given(2) and value is None:
+        return [*before, Step("pad", [*operands, view.operand(2)])]
+    attrs = {} if value is None else {"value": float(value.reshape(-1).astype(object)[0])}
+    if not view.given(3):
+        return _listed(view, "pad", "pads", attrs)
+    return [*before, Step("pad", operands, attrs)]
+
+
+def _pads_of_all_axes(view: NodeView) -> list[Step]:
+    """Pads of the axes in operand 3 as pads of all axes: gathered from them, with a zero for the others."""
+    given, rank = view.operand(1), len(view.operand(0).shape)
+    axes = [axis % rank for axis in view.ints(3) or []]
+    count = len(axes)
+    places = {axis: at for at, axis in enumerate(axes)}
+    order = [places.get(axis, 2 * count) for axis in range(rank)]
+    order += [count + places[axis] if axis in places else 2 * count for axis in range(rank)]
+    zero = Step("constant", [], {"value": 0}, [TensorType((1,), given.dtype)])
+    known = Step("concat", [given, zero], {"axis": 0}, [TensorType((2 * count + 1,), given.dtype)])
+    index = Step("constant", [], {"value": order}, [TensorType((2 * rank,), "i64")])
+    pads = Step("gather", [known, index], {"axis": 0}, [TensorType((2 * rank,), given.dtype)])
+    return [zero, known, index, pads]
+
+
 def split(view: NodeView) -> list[Step]:
     axis = view.attrs.get("axis", 0)
     sizes = view.attrs.get("split") or view.known_ints(1)

@@ -75,6 +75,8 @@ ROWS: tuple[Row, ...] = (
     Row("Gather", rules.same("gather", axis=0), "axis"),
     Row("GatherElements", rules.same("gather_elements", axis=0), "axis"),
     Row("GatherND", rules.same("gather_nd", batch_dims=0), "batch_dims"),
+    Row("Pad", rules.pad_attributes, "mode pads value", since=2, until=10),
+    Row("Pad", rules.pad_operands, "mode", since=11),
     Row("Reshape", rules.reshape, "shape allowzero"),
     Row("Slice", rules.slice_attributes, "axes starts ends", until=9),
     Row("Slice", rules.slice_operands, since=10),

@@ -28,6 +28,7 @@ from mcir.verifier import check_module
 OPAQUE = {
     "onnx.Dropout",  # with its mask, or in training
     "onnx.IsInf",  # of one sign only
+    "onnx.Pad",  # by reflection, repetition or wrapping; of some axes only
 }
 OPAQUE_IN_BODIES = {
     "onnx.Loop",  # Range
