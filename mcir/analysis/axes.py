@@ -122,7 +122,8 @@ def stored_layout(region: Region, name: str, shape: Shape, role: str = "") -> La
         if known == name and role in ("", candidate):
             written = region.attrs.get(f"{candidate}_layout")
             return parse_layout(written) if isinstance(written, str) else canonical_layout(candidate, len(shape))
-    for modifier in region.attrs.get("modifiers") or ():
+    modifiers = region.attrs.get("modifiers")
+    for modifier in modifiers if isinstance(modifiers, list) else ():
         if isinstance(modifier, dict) and modifier.get("operand") == name and isinstance(modifier.get("layout"), str):
             return parse_layout(modifier["layout"])
     return operand_layout(shape, max((len(value.shape) for value in region.outputs), default=len(shape)))

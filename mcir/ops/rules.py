@@ -41,6 +41,8 @@ def shown(value: Any) -> str:
         return str(value) if abs(value) < 10**20 else f"{value:#x}"[:20] + "..."
     if isinstance(value, str):
         return f'"{value[:60]}"'
+    if isinstance(value, dict):
+        return "{...}" if value else "{}"
     return str(value).lower() if isinstance(value, bool) else str(value)[:60]
 
 

@@ -34,10 +34,10 @@ from mcir.verifier.attention_view import (
 )
 from mcir.verifier.rules import Finding, Place, rule
 
-_BINARY = frozenset({"mul", "add", "sub", "div", "min", "max", "pow"})
-_SPECIAL = frozenset({"where", "mask", "softcap", "cast"})
-_MASKING = frozenset({"add", "sub", "where", "mask"})
-_LINEAR = frozenset({"add", "sub", "where", "mask"})  # beside mul and div: a score that is kept keeps its factor
+_BINARY = ("mul", "add", "sub", "div", "min", "max", "pow")
+_SPECIAL = ("where", "mask", "softcap", "cast")
+_MASKING = ("add", "sub", "where", "mask")
+_LINEAR = ("add", "sub", "where", "mask")  # beside mul and div: a score that is kept keeps its factor
 _SCALE_TOLERANCE = 1e-12  # relative: the product may have been taken in another order
 
 
@@ -76,7 +76,7 @@ def float_types(place: Place) -> Iterator[Finding]:
     for name in ("score_dtype", "softmax_dtype"):
         written = region.attrs.get(name, "fp32")
         if not isinstance(written, str) or written not in DTYPES or DTYPES[written].kind != "float":
-            hint = did_you_mean(str(written), DTYPES)
+            hint = did_you_mean(shown(written), DTYPES)
             yield Finding(f"@{region.name}: {name} must be a float type, not {shown(written)}", hint=hint)
 
 
@@ -174,7 +174,7 @@ def dead_rows_known(place: Place) -> Iterator[Finding]:
     region = attention_of(place)
     written = region.attrs.get("dead_rows", "none") if region is not None else "none"
     if written not in DEAD_ROWS:
-        hint = did_you_mean(str(written), DEAD_ROWS) or f"one of {', '.join(DEAD_ROWS)}"
+        hint = did_you_mean(shown(written), DEAD_ROWS) or f"one of {', '.join(DEAD_ROWS)}"
         yield Finding(f"@{place.region.name}: unknown dead_rows {shown(written)}", hint=hint)
 
 
@@ -201,7 +201,7 @@ def _missing(region: Region, role: str, values: list[MCValue], side: str) -> Ite
     names = [value.name for value in values]
     name = role_name(region, role)
     if name not in names:
-        hint = did_you_mean(str(name), names) or f"write {role}_name"
+        hint = did_you_mean(shown(name), names) or f"write {role}_name"
         yield Finding(f"@{region.name}: {role.upper()} is {shown(name)}, which is no {side} of the region", hint=hint)
 
 
@@ -236,7 +236,7 @@ def _entry_problem(region: Region, entry: dict[str, Any]) -> str:
         return "'where' takes an operand, and keep = true or false"
     if op == "mask" and entry.get("kind") not in ("causal", "window"):
         return 'is a mask of neither kind: write kind = "causal" or "window"'
-    if op == "cast" and entry.get("dtype") not in DTYPES:
+    if op == "cast" and entry.get("dtype") not in tuple(DTYPES):
         return f"casts to the unknown type {shown(entry.get('dtype'))}"
     return _operand_problem(region, entry) if "operand" in entry else ""
 
@@ -245,7 +245,7 @@ def _operand_problem(region: Region, entry: dict[str, Any]) -> str:
     name = entry["operand"]
     value = next((value for value in region.inputs if value.name == name), None)
     if value is None:
-        near = did_you_mean(str(name), (value.name for value in region.inputs))
+        near = did_you_mean(shown(name), (value.name for value in region.inputs))
         return f"has the operand {shown(name)}, which is no input of the region" + (f": {near}" if near else "")
     if entry.get("op") == "where" and value.dtype != "i1":
         return f"selects by '{name}', which is {value.dtype}, not i1"

@@ -90,5 +90,10 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 def shown(value: Any) -> str:
     """An attribute value for a message, cut to a readable length."""
-    text = str(value).lower() if isinstance(value, bool) else f"{value!r:.60}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
+        text = f"{type(value).__name__} of great length"
     return text if len(text) < 60 else f"{text[:57]}..."

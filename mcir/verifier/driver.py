@@ -92,7 +92,7 @@ class _NodeVerdicts:
                     tuple([type_of[id(value)] for value in node.inputs]),
                     tuple([type_of[id(value)] for value in node.outputs]),
                     attributes_key(node.attrs) if node.attrs else "",
-                    repr(known) if known else "",
+                    attributes_key(known) if known else "",
                 )  # fmt: skip
                 group = self._groups.get(key)
                 if group is None:

@@ -31,7 +31,7 @@ class TypeKeys:
         return found
 
 
-def attributes_key(attrs: dict[str, Any]) -> Any:
+def attributes_key(attrs: dict[Any, Any]) -> Any:
     """A hashable key equal only for equal attributes; a new one each time where building it costs too much."""
     try:
         key = repr(attrs)  # ten times faster than attribute_key, and as exact

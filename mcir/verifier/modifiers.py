@@ -87,15 +87,15 @@ def operand_dims(place: Place) -> Iterator[Finding]:
     region = place.region
     shapes = {value.name: value.shape for value in region.inputs}
     for at, entry in entries(place):
-        layout = entry_layout(entry)
-        shape = shapes.get(str(entry.get("operand")))
+        layout, operand = entry_layout(entry), entry.get("operand")
+        shape = shapes.get(operand) if isinstance(operand, str) else None
         if layout is None or shape is None or layout.rank != len(shape):
             continue
         sizes = {label: size for label, size in known_sizes(region).items() if isinstance(size, int)}
         try:
             label_sizes([(layout, shape)], sizes)
         except ValueError as error:
-            yield Finding(f"@{region.name}: modifier {at}: operand '{entry['operand']}': {error}")
+            yield Finding(f"@{region.name}: modifier {at}: operand '{operand}': {error}")
 
 
 @rule("modifier.fill", "A mask fills with -inf: a finite constant is no mask where a row has no key left.",

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from mcir.diagnostics import did_you_mean
 from mcir.ops import all_ops
 from mcir.ops.definition import REQUIRED, OpDef, Slot, TypeContext, TypeRuleError
-from mcir.ops.rules import compatible
-from mcir.printer import type_text
-from mcir.types import TensorType
+from mcir.ops.rules import compatible, type_text
 from mcir.verifier.rules import Finding, Signature, rule
 
 
@@ -76,8 +74,7 @@ def result_types(signature: Signature) -> Iterator[Finding]:
     for at, (declared, right) in enumerate(zip(signature.results, inferred, strict=False)):
         if not compatible(right, declared):
             which = f"result {at + 1} of '{op.name}'" if len(inferred) > 1 else f"the result of '{op.name}'"
-            shown = type_text(TensorType(right.shape, right.dtype, declared.residency))
-            yield Finding(f"{which} is {shown}, not {type_text(declared)}")
+            yield Finding(f"{which} is {type_text(right)}, not {type_text(declared)}")
 
 
 @rule("op.valid", "A node keeps what else its op demands.", scope="node", stage="type")

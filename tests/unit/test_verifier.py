@@ -228,3 +228,46 @@ def test_verification_takes_linear_time() -> None:
 
 def test_printed_samples_verify() -> None:
     assert verify_module(parse_module(print_module(sample()))) == []
+
+
+ODD = [
+    16**5000, -(16**5000), -1, 0, 2.5, float("nan"), float("-inf"), True, "", "q d", "(q", [], [[]], {}, {"op": {}},
+    [{"op": []}], [{"op": "mul", "value": 16**5000}], [{"op": "cast", "dtype": []}], [{"op": "where", "operand": {}}],
+    [{"op": "mask", "kind": {}, "offset": []}], {"q": []}, Symbol("nowhere"),
+]  # fmt: skip
+NAMES = (
+    "has_mask q_name o_name q_layout o_layout extents scale modifiers score_dtype softmax_dtype dead_rows graph nodes"
+).split()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_attributes_of_any_kind_are_judged(name: str) -> None:
+    for value in ODD:
+        module = sample()
+        module.regions[0].attrs[name] = value
+        for diagnostic in verify_module(module):
+            assert diagnostic.rule.split(".")[0] in ("attention", "modifier", "region", "axes", "state")
+            assert len(diagnostic.render()) < 400
+
+
+def test_node_attributes_of_any_kind_are_judged() -> None:
+    for at, node in enumerate(tile(sample()).nodes):
+        for name in node.attrs:
+            for value in ODD:
+                module = sample()
+                tile(module).nodes[at].attrs[name] = value
+                assert all(len(diagnostic.render()) < 400 for diagnostic in verify_module(module))
+
+
+def test_many_regions_over_one_large_graph_take_linear_time() -> None:
+    module = chain(5_000)
+    covered = [node.name for node in module.graphs[0].nodes[:3]]
+    for at in range(200):
+        region = build_attention_module().regions[0]
+        region.name = f"r{at}"
+        region.subregions.clear()
+        region.attrs.update(graph=Symbol("g"), nodes=covered)
+        module.regions.append(region)
+    begin = time.process_time()
+    assert verify_module(module) == []
+    assert time.process_time() - begin < 1.0
