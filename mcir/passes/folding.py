@@ -69,8 +69,8 @@ def _kind(dtype: str) -> str:
     return DTYPES[dtype].kind
 
 
-def _element(dtype: str, value: Any) -> Any:
-    """A number as an element of `dtype`: floats rounded, integers wrapped."""
+def element(dtype: str, value: Any) -> Any:
+    """A number as an element of `dtype`: floats rounded, integers wrapped. Raises NotFolded for fp8."""
     kind = _kind(dtype)
     if kind == "bool":
         return bool(value)
@@ -86,7 +86,7 @@ def _element(dtype: str, value: Any) -> Any:
 def _computed(dtype: str, value: Any) -> Any:
     """The result of an op: of floats below 64 bits by way of fp32, in which the ops compute."""
     narrow = _kind(dtype) == "float" and dtype != "fp64"
-    return _element(dtype, _fp32(value) if narrow else value)
+    return element(dtype, _fp32(value) if narrow else value)
 
 
 # Meanings on elements; each takes the operands' element type too
@@ -97,7 +97,7 @@ def _quotient(dtype: str, left: Any, right: Any) -> Any:
         return left / right
     toward_zero = abs(left) // abs(right)
     quotient = toward_zero if (left < 0) == (right < 0) else -toward_zero
-    if _element(dtype, quotient) != quotient:
+    if element(dtype, quotient) != quotient:
         raise NotFolded
     return quotient
 
@@ -136,12 +136,12 @@ def _cast(source: str, target: str, value: Any) -> Any:
     from_float, to_float = _kind(source) == "float", _kind(target) == "float"
     if from_float and not to_float:
         whole = int(value) if math.isfinite(value) else None
-        if whole is None or _element(target, whole) != whole:
+        if whole is None or element(target, whole) != whole:
             raise NotFolded  # out of range: the processor decides
         return whole
     if to_float and not from_float and abs(value) > EXACT_INTEGERS:
         raise NotFolded
-    return _element(target, value)
+    return element(target, value)
 
 
 # Whole nodes
@@ -156,7 +156,7 @@ def read_constant(node: MCNode, limit: int) -> Known | None:
     if len(items) > limit or not all(isinstance(item, (bool, int, float)) for item in items):
         return None
     try:
-        return Known(result.shape, result.dtype, [_element(result.dtype, item) for item in items], items is not value)
+        return Known(result.shape, result.dtype, [element(result.dtype, item) for item in items], items is not value)
     except (NotFolded, OverflowError, TypeError):
         return None
 

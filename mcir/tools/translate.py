@@ -66,6 +66,19 @@ def import_onnx(path: str, given: Given, stdin: TextIO) -> Translated:
     return done
 
 
+def to_mlir(path: str, given: Given, stdin: TextIO) -> Translated:
+    """A valid MCIR module as MLIR text in generic form. Raises MCIRError."""
+    from mcir.exporters.mlir import export_mlir
+    from mcir.parser import parse_module
+    from mcir.tools.io import read_source
+    from mcir.verifier import check_module
+
+    source = read_source(path, stdin)
+    module = parse_module(source.text, source.name)
+    check_module(module)
+    return Translated(export_mlir(module, standard=not given.on("--no-linalg")))
+
+
 TRANSLATIONS: tuple[Translation, ...] = (
     Translation(
         "--import-onnx",
@@ -79,6 +92,12 @@ TRANSLATIONS: tuple[Translation, ...] = (
                 details=f"keeps its data ({DEFAULT_CONSTANT_LIMIT})",
             ),
         ),
+    ),
+    Translation(
+        "--to-mlir",
+        "MCIR text to MLIR text, for mlir-opt --allow-unregistered-dialect",
+        to_mlir,
+        (Flag("--no-linalg", SWITCH, "write every node as one operation of the dialect mcir"),),
     ),
 )  # fmt: skip
 
@@ -105,6 +124,7 @@ COMMAND = Command(
         "examples:",
         "  mcir-translate --import-onnx model.onnx -o model.mcir",
         "  mcir-translate --import-onnx model.onnx | mcir-opt --attention-pattern",
+        "  mcir-translate --to-mlir model.mcir | mlir-opt --allow-unregistered-dialect",
     ),
 )
 
