@@ -235,9 +235,10 @@ ODD = [
     [{"op": []}], [{"op": "mul", "value": 16**5000}], [{"op": "cast", "dtype": []}], [{"op": "where", "operand": {}}],
     [{"op": "mask", "kind": {}, "offset": []}], {"q": []}, Symbol("nowhere"),
 ]  # fmt: skip
-NAMES = (
-    "has_mask q_name o_name q_layout o_layout extents scale modifiers score_dtype softmax_dtype dead_rows graph nodes"
-).split()
+NAMES = [
+    "has_mask", "q_name", "o_name", "q_layout", "o_layout", "extents", "scale", "modifiers", "score_dtype",
+    "softmax_dtype", "dead_rows", "graph", "nodes",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
