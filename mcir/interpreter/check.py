@@ -28,6 +28,7 @@ from mcir.interpreter.exactness import separation
 from mcir.interpreter.families import LEVEL_FAMILIES, Draw, draw_case
 from mcir.interpreter.graph import MEMORY_LIMIT, draw, run_nodes
 from mcir.interpreter.numerics import Array, NotExact, Numerics, numpy_dtype
+from mcir.interpreter.reduced import reduced, reduced_text
 from mcir.interpreter.region import Meanings, Schedule, run_region
 from mcir.interpreter.sizes import Sizes, score_bytes, size_choices
 from mcir.interpreter.subject import Subject, find_subject
@@ -35,6 +36,9 @@ from mcir.module import MCModule
 from mcir.regions import Region
 
 LEVELS = ("exact", "algebraic", "typed")
+
+# Bytes of score matrices above which smaller sizes are tried first: all cases of a proof then take seconds.
+COMFORT = 16 << 20
 
 _LIVE_SCORES = 5  # score matrices that a graph holds at once, at most: scores, mask, exp, weights, one temporary
 
@@ -96,9 +100,25 @@ def check_region(
     try:
         subject = find_subject(module, region)
         choices = size_choices(subject)
+        subject, choices, note = _fitting(subject, choices, min(memory_limit, COMFORT))
     except MCIRError as error:
         return CheckResult(region.name, "not provable", reason=_first(error))
-    return _Proof(subject, choices, levels, seed, memory_limit, meanings or {}).run()
+    result = _Proof(subject, choices, levels, seed, memory_limit, meanings or {}).run()
+    if result.status == "proved":
+        result.reason = "; ".join(filter(None, (note, result.reason)))
+    return result
+
+
+def _fitting(subject: Subject, choices: list[Sizes], limit: int) -> tuple[Subject, list[Sizes], str]:
+    """The subject at sizes that run within `limit` bytes where it can be made smaller, and what to say of it."""
+    full = choices[0].labels
+    if _LIVE_SCORES * score_bytes(choices[0]) <= limit:
+        return subject, choices, ""
+    smaller = reduced(subject, full)
+    if smaller is None:
+        return subject, choices, ""
+    fitting = size_choices(smaller)
+    return smaller, fitting, reduced_text(full, fitting[0].labels)
 
 
 class _Failure(Exception):

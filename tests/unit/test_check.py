@@ -15,6 +15,7 @@ from mcir.interpreter.check import check_module, check_region
 from mcir.interpreter.compare import first_difference
 from mcir.interpreter.exactness import rounding, score_range, separation
 from mcir.parser import parse_module
+from mcir.passes.streaming_lowering import run_streaming_lowering_pass
 from tests.unit.attention_samples import BIAS, CAUSAL, SAMPLES, SELECT, SOFTCAP, WINDOW, Sample, sample_module
 from tests.unit.mutants import attr
 
@@ -150,6 +151,49 @@ def test_too_large_a_graph_is_not_begun() -> None:
     result = check_region(module, module.regions[0], memory_limit=1 << 12)
     assert result.status == "not provable"
     assert "the limit is" in result.reason
+
+
+LARGE = {"b": 64, "h": 16, "g": 1, "q": 200, "k": 250, "d": 64, "e": 64}
+BOTTOM_RIGHT = {**CAUSAL, "offset": 50}
+
+
+def test_a_large_graph_is_proved_at_reduced_sizes() -> None:
+    """Queries and keys lose the same whole multiple of both tile sizes: remainders and offset keep their meaning."""
+    module = sample_module(Sample(LARGE, 0.125, (BOTTOM_RIGHT,)), tiles=(32, 16, 64))
+    result = check_region(module, module.regions[0], ("exact",))
+    reason = "at reduced sizes b 64 -> 2, q 200 -> 72, h 16 -> 2, k 250 -> 122"
+    assert str(result) == f"@attention_region: proved (exact), 7 cases ({reason})"
+    attr("score", offset=49)(module.regions[0])
+    assert check_region(module, module.regions[0], ("exact",)).status == "failed"
+
+
+FOLDED = """
+graph @g(%Q: tensor<32x16x512x32xfp32>, %K: tensor<32x16x512x32xfp32>, %V: tensor<32x16x512x32xfp32>) {
+  %n = constant {value = [BH, 512, 32]} : tensor<3xi64>
+  %q = reshape %Q, %n : tensor<BHx512x32xfp32>
+  %k = reshape %K {shape = [BH, 512, 32]} : tensor<BHx512x32xfp32>
+  %v = reshape %V {shape = [-1, 512, 32]} : tensor<BHx512x32xfp32>
+  %S = matmul %q, %k {transpose_b = true} : tensor<BHx512x512xfp32>
+  %P = softmax %S : tensor<BHx512x512xfp32>
+  %o = matmul %P, %v : tensor<BHx512x32xfp32>
+  %O = reshape %o {shape = [32, 16, 512, 32]} : tensor<32x16x512x32xfp32>
+  return %O
+}
+execution @attention_region(%Q: tensor<32x16x512x32xfp32>, %K: tensor<32x16x512x32xfp32>, %V: tensor<32x16x512x32xfp32>)
+    -> (%O: tensor<32x16x512x32xfp32>)
+    attributes {pattern = "scaled_dot_product_attention", graph = @g} {
+}
+"""
+
+
+@pytest.mark.parametrize("batch, status", [(24, "proved"), (32, "not provable")])
+def test_sizes_that_a_graph_spells_out_are_mapped_where_they_are_unambiguous(batch: int, status: str) -> None:
+    """In a batch of 32 the head dim has the same size: which of the 32s in `[32, 16, 512, 32]` changes is unclear."""
+    text = FOLDED.replace("32x16x", f"{batch}x16x").replace("[32, 16", f"[{batch}, 16").replace("BH", str(batch * 16))
+    module = run_streaming_lowering_pass(parse_module(text))
+    result = check_region(module, module.regions[0], ("exact",), memory_limit=256 << 20)
+    assert result.status == status
+    assert ("b 24 -> 2, h 16 -> 2, q 512 -> 256" in result.reason) == (status == "proved"), result
 
 
 def test_a_has_mask_without_a_mask_fails() -> None:
