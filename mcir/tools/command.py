@@ -24,10 +24,15 @@ class Exit(Exception):
 
 @dataclass(slots=True)
 class Given:
-    """A command line as it was read: flag name -> value (the last one counts), and the operands."""
+    """A command line as it was read: flag name -> value (the last one counts; `every` has all), and the operands."""
 
     flags: dict[str, str | None]
     operands: list[str]
+    repeated: dict[str, list[str]] = field(default_factory=dict)
+
+    def every(self, flag: str) -> list[str]:
+        """All values of a flag that may stand more than once, in order."""
+        return self.repeated.get(flag, [])
 
     def on(self, flag: str) -> bool:
         """Whether a switch is on."""
@@ -57,6 +62,8 @@ class Command:
         try:
             found, operands = read_arguments((*self.flags, *COMMON), argv)
             given = Given({flag.name: value for flag, value in found}, operands)
+            for flag, value in found:
+                given.repeated.setdefault(flag.name, []).extend([] if value is None else [value])
             if not (given.on("--help") or given.on("--version")):
                 self._count(operands)
         except UsageError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from mcir.analysis.memory import account_module, find_target
@@ -12,7 +12,9 @@ from mcir.analysis.memory.compare import compare_tiles, comparison_record, compa
 from mcir.analysis.memory.fit import fit_diagnostics
 from mcir.analysis.memory.report import module_record, report_text
 from mcir.diagnostics import Diagnostic, MCIRError, did_you_mean
+from mcir.graph import SemanticGraph
 from mcir.module import MCModule
+from mcir.regions import Region
 from mcir.tools.report import json_line
 
 COMPARED = ("tile-m", "tile-n")
@@ -91,19 +93,6 @@ def read_choices(text: str) -> dict[str, list[int]]:
     return choices
 
 
-def joined_choices(argv: Sequence[str]) -> list[str]:
-    """`argv` with the words `tile-x=...` that follow `--compare` joined into its value."""
-    words: list[str] = []
-    open_ = False
-    for word in argv:
-        if open_ and _CHOICES.fullmatch(word):
-            words[-1] += (" " if words[-1] != "--compare=" else "") + word
-            continue
-        open_ = word == "--compare" or word.startswith("--compare=")
-        words.append("--compare=" if word == "--compare" else word)
-    return words
-
-
 def _unused(module: MCModule, dims: dict[str, int]) -> Iterator[Diagnostic]:
     """A warning for each size that belongs to no dimension of the module: a misspelt name would do nothing."""
     wanted = [name for name in dims if not name.startswith("?")]
@@ -115,7 +104,7 @@ def _unused(module: MCModule, dims: dict[str, int]) -> Iterator[Diagnostic]:
 
 
 def _dimension_names(module: MCModule) -> set[str]:
-    holders = [*module.graphs, *module.walk()]
+    holders: list[SemanticGraph | Region] = [*module.graphs, *module.walk()]
     values = [value for holder in holders for value in [*holder.inputs, *holder.outputs]]
     values += [value for holder in holders for node in holder.nodes for value in node.outputs]
     named = {dim for value in values for dim in value.shape if isinstance(dim, str)}

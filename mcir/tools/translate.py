@@ -8,27 +8,35 @@ tool only reads the command line, writes the result whole or not at all, and pri
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import NoReturn, TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.importers.onnx import DEFAULT_CONSTANT_LIMIT
-from mcir.tools.arguments import SWITCH, VALUE, Flag
+from mcir.module import MCModule
+from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag
 from mcir.tools.command import Command, Exit, Given
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
 from mcir.tools.io import write_bytes, write_stream, write_text
 from mcir.tools.report import Reporter
 
+_CHOICE = re.compile(r"tile-[a-z]+=")
+
 
 @dataclass(slots=True)
 class Translated:
-    """The text of a translation, bytes of further files by path, and warnings for the user."""
+    """The text of a translation (None: there is none), bytes of files by path, and what to tell the user.
 
-    text: str
+    An error among the diagnostics makes the exit code 1; what was translated is written all the same.
+    """
+
+    text: str | None
     files: dict[str, bytes] = field(default_factory=dict)
-    warnings: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +44,17 @@ class Translation:
     """One translation.
 
     run: (input path, command line, standard input) -> what to write. Raises MCIRError.
-    options: flags that belong to this translation alone.
+    options: flags that belong to this translation, and to others that list the same ones.
+    kind, metavar, choices: of the flag itself, where it takes a value.
     """
 
     flag: str
     summary: str
     run: Callable[[str, Given, TextIO], Translated]
     options: tuple[Flag, ...] = ()
+    kind: str = SWITCH
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
 
 
 def import_onnx(path: str, given: Given, stdin: TextIO) -> Translated:
@@ -62,13 +74,52 @@ def import_onnx(path: str, given: Given, stdin: TextIO) -> Translated:
         from mcir.importers.onnx_weights import missing_data, weights_archive
 
         done.files[weights] = weights_archive(imported.weights)
-        done.warnings += missing_data(imported.missing)
+        done.diagnostics += missing_data(imported.missing)
     return done
 
 
 def to_mlir(path: str, given: Given, stdin: TextIO) -> Translated:
     """A valid MCIR module as MLIR text in generic form. Raises MCIRError."""
     from mcir.exporters.mlir import export_mlir
+
+    return Translated(export_mlir(_module(path, stdin), standard=not given.on("--no-linalg")))
+
+
+def memory_report(path: str, given: Given, stdin: TextIO) -> Translated:
+    """The memory account of a valid module, or a comparison of tile sizes. Raises MCIRError."""
+    from mcir.tools import memory_report as memory
+
+    module, style = _module(path, stdin), given.value("--memory-report", "text")
+    target, dims = given.value("--target"), memory.read_dims(given.every("--dim"))
+    if "--compare" in given.flags:
+        choices = memory.read_choices(given.value("--compare"))
+        report = memory.comparison_report(module, style, choices, target, dims)
+    else:
+        report = memory.memory_report(module, style, target, dims)
+    return Translated(report.text, {}, report.diagnostics)
+
+
+def to_html(path: str, given: Given, stdin: TextIO) -> Translated:
+    """A valid module as a web page in the file that the flag names. Raises MCIRError."""
+    from mcir.exporters.html import export_html
+    from mcir.tools.memory_report import read_dims
+
+    dims = read_dims(given.every("--dim"))
+    page = export_html(_module(path, stdin), PurePath(path).name, given.value("--target"), dims)
+    output = given.value("--html")
+    return Translated(page) if output == "-" else Translated(None, {output: page.encode("utf-8", "replace")})
+
+
+def to_dot(path: str, given: Given, stdin: TextIO) -> Translated:
+    """A valid module as a picture for Graphviz. Raises MCIRError."""
+    from mcir.exporters.dot import export_dot
+    from mcir.tools.memory_report import read_dims
+
+    return Translated(export_dot(_module(path, stdin), read_dims(given.every("--dim"))))
+
+
+def _module(path: str, stdin: TextIO) -> MCModule:
+    """The valid module that a file holds. Raises MCIRError."""
     from mcir.parser import parse_module
     from mcir.tools.io import read_source
     from mcir.verifier import check_module
@@ -76,8 +127,11 @@ def to_mlir(path: str, given: Given, stdin: TextIO) -> Translated:
     source = read_source(path, stdin)
     module = parse_module(source.text, source.name)
     check_module(module)
-    return Translated(export_mlir(module, standard=not given.on("--no-linalg")))
+    return module
 
+
+_DIM = Flag("--dim", VALUE, "sizes of named dimensions (memory, html, dot)", "NAME=SIZE,..")
+_TARGET = Flag("--target", VALUE, "what tiles must fit on: sm_90, ... (memory, html)", "TARGET")
 
 TRANSLATIONS: tuple[Translation, ...] = (
     Translation(
@@ -99,16 +153,29 @@ TRANSLATIONS: tuple[Translation, ...] = (
         to_mlir,
         (Flag("--no-linalg", SWITCH, "write every node as one operation of the dialect mcir"),),
     ),
+    Translation(
+        "--memory-report",
+        "MCIR text to bytes moved and held",
+        memory_report,
+        (Flag("--compare", VALUE, "a table of tiles: tile-m=64,128 tile-n=32,64", "TILES"), _DIM, _TARGET),
+        OPTIONAL, choices=("text", "json"),
+    ),
+    Translation("--html", "MCIR text to a web page", to_html, (_DIM, _TARGET), VALUE, "FILE.html"),
+    Translation("--dot", "MCIR text to a picture for Graphviz", to_dot, (_DIM,)),
 )  # fmt: skip
 
 
 def _flags() -> tuple[Flag, ...]:
-    choice = [Flag(entry.flag, SWITCH, entry.summary, group="translations") for entry in TRANSLATIONS]
-    own = [
-        Flag(flag.name, flag.kind, flag.help, flag.metavar, f"options of {entry.flag}", details=flag.details)
+    choice = [
+        Flag(entry.flag, entry.kind, entry.summary, entry.metavar, "translations", entry.choices)
         for entry in TRANSLATIONS
-        for flag in entry.options
     ]
+    owners: dict[Flag, list[str]] = {}
+    for entry in TRANSLATIONS:
+        for flag in entry.options:
+            owners.setdefault(flag, []).append(entry.flag)
+    groups = {flag: flags[0] if len(flags) == 1 else "several" for flag, flags in owners.items()}
+    own = [replace(flag, group=f"options of {group}") for flag, group in groups.items()]
     return (*choice, Flag("-o", VALUE, "file to write (standard output)", "FILE", group="output"), *own)
 
 
@@ -125,6 +192,7 @@ COMMAND = Command(
         "  mcir-translate --import-onnx model.onnx -o model.mcir",
         "  mcir-translate --import-onnx model.onnx | mcir-opt --attention-pattern",
         "  mcir-translate --to-mlir model.mcir | mlir-opt --allow-unregistered-dialect",
+        "  mcir-translate --html page.html model.mcir",
     ),
 )
 
@@ -132,7 +200,7 @@ COMMAND = Command(
 def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
     """Runs the tool; see `COMMAND` for the exit codes."""
     try:
-        given = COMMAND.read(argv, stdout, stderr)
+        given = COMMAND.read(_joined_choices(argv), stdout, stderr)
         translation = _chosen(given, stderr)
     except Exit as done:
         return done.code
@@ -142,15 +210,15 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         for path, data in result.files.items():
             write_bytes(path, data)
         output = given.value("-o", "-")
-        if output == "-":
+        if result.text is not None and output == "-":
             write_stream(stdout, result.text)
-        else:
+        elif result.text is not None:
             write_text(output, result.text)
     except MCIRError as error:
         reporter.show(error.diagnostics)
         return EXIT_BAD_INPUT
-    reporter.show(result.warnings)
-    return EXIT_GOOD
+    reporter.show(result.diagnostics)
+    return EXIT_BAD_INPUT if any(each.severity == "error" for each in result.diagnostics) else EXIT_GOOD
 
 
 def console_main() -> NoReturn:
@@ -158,16 +226,31 @@ def console_main() -> NoReturn:
     sys.exit(run_console(COMMAND.name, main))
 
 
+def _joined_choices(argv: Sequence[str]) -> list[str]:
+    """`argv` with the words `tile-x=...` that follow `--compare` joined into its value."""
+    words: list[str] = []
+    open_ = False
+    for word in argv:
+        if open_ and _CHOICE.match(word):
+            words[-1] += (" " if words[-1] != "--compare=" else "") + word
+            continue
+        open_ = word == "--compare" or word.startswith("--compare=")
+        words.append("--compare=" if word == "--compare" else word)
+    return words
+
+
 def _chosen(given: Given, stderr: TextIO) -> Translation:
     """The one translation asked for. Raises Exit unless it is one, and has all the options given."""
-    chosen = [entry for entry in TRANSLATIONS if given.on(entry.flag)]
+    chosen = [entry for entry in TRANSLATIONS if given.flags.get(entry.flag, "false") != "false"]
     if len(chosen) != 1:
         which = "which translation?" if not chosen else "one translation at a time:"
         COMMAND.refuse(f"{which} {', '.join(entry.flag for entry in chosen or TRANSLATIONS)}", stderr)
     for other in TRANSLATIONS:
-        foreign = [flag.name for flag in other.options if flag.name in given.flags and other is not chosen[0]]
+        foreign = [flag.name for flag in other.options if flag.name in given.flags and flag not in chosen[0].options]
         if foreign:
             COMMAND.refuse(f"{foreign[0]} belongs to {other.flag}", stderr)
+    if chosen[0].kind == VALUE and "-o" in given.flags:
+        COMMAND.refuse(f"{chosen[0].flag} names its output: leave out -o", stderr)
     files = [given.value(flag.name) for flag in chosen[0].options if flag.metavar.startswith("FILE")]
     if given.value("-o") and given.value("-o") in files:
         COMMAND.refuse(f"two outputs go to {given.value('-o')}", stderr)

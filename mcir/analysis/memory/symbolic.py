@@ -48,7 +48,7 @@ class Formula:
         total: dict[Monomial, int] = {}
         for left, factor in self.terms:
             for right, other_factor in _formula(other).terms:
-                monomial = tuple(sorted(left + right, key=lambda atom: atom.text))
+                monomial = tuple(sorted(left + right, key=_atom_order))
                 total[monomial] = total.get(monomial, 0) + factor * other_factor
         return _number(total)
 
@@ -200,6 +200,11 @@ def _number(terms: dict[Monomial, int]) -> Number:
     if set(kept) == {()}:
         return kept[()]
     return Formula(tuple(sorted(kept.items(), key=lambda term: [atom.text for atom in term[0]])))
+
+
+def _atom_order(atom: Atom) -> tuple[bool, str]:
+    """Names in front of functions."""
+    return atom.key[0] != "name", atom.text
 
 
 def _print_order(term: tuple[Monomial, int]) -> tuple[bool, int, list[str]]:
