@@ -1,0 +1,141 @@
+"""Guards against fully masked rows: where(isnan(P), 0, P), and where(all of the row is -inf, 0, P).
+
+A predicate over the scores T is followed through its ops by what it says: of each element or of each
+row, dead (-inf) or alive.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mcir.analysis.constants import Constants
+from mcir.analysis.layout_maps import is_identity
+from mcir.analysis.shadow import Shadow, axes_of
+from mcir.analysis.softmax import MAX_WALK, Softmax
+from mcir.nodes import MCNode
+from mcir.values import MCValue
+
+# What a predicate says of the scores, by the op that made it from what its operand says.
+_COMPARISONS = {
+    ("scores", "equal"): "element dead", ("scores", "not_equal"): "element alive",
+    ("scores", "less_equal"): "element dead", ("scores", "greater"): "element alive",
+    ("row max", "equal"): "row dead", ("row max", "not_equal"): "row alive",
+    ("row max", "less_equal"): "row dead", ("row max", "greater"): "row alive",
+}  # fmt: skip
+_REDUCTIONS = {
+    ("scores", "reduce_max"): "row max",
+    ("element dead", "reduce_min"): "row dead", ("element dead", "reduce_prod"): "row dead",
+    ("element alive", "reduce_max"): "row alive", ("element alive", "reduce_sum"): "count alive",
+}  # fmt: skip
+# Comparing the number of live elements, or a 0/1 predicate, with zero.
+_AGAINST_ZERO = {
+    ("count alive", "greater"): "row alive", ("count alive", "not_equal"): "row alive",
+    ("count alive", "equal"): "row dead", ("count alive", "less_equal"): "row dead",
+    ("row dead", "equal"): "row alive", ("row alive", "equal"): "row dead",
+    ("row dead", "not_equal"): "row dead", ("row alive", "not_equal"): "row alive",
+    ("row dead", "greater"): "row dead", ("row alive", "greater"): "row alive",
+}  # fmt: skip
+_NEGATIONS = {
+    "element dead": "element alive", "element alive": "element dead", "row dead": "row alive", "row alive": "row dead",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Guard:
+    """A guard of the probabilities: `dead_rows` is what it makes of dead rows, `out` the guarded value."""
+
+    dead_rows: str  # "zero" or "zero_nan"
+    nodes: list[MCNode]
+    out: MCValue
+
+
+class RowGuards:
+    """Recognises guards in one graph."""
+
+    def __init__(self, shadow: Shadow, constants: Constants) -> None:
+        self._shadow = shadow
+        self._constants = constants
+
+    def at(self, probs: MCValue, softmax: Softmax) -> Guard | None:
+        """The guard that `probs` goes through next, or None."""
+        for select in self._shadow.uses_of(probs):
+            if select.op != "where":
+                continue
+            guard = self._guard(select, probs, softmax)
+            if guard is not None:
+                return guard
+        return None
+
+    def _guard(self, select: MCNode, probs: MCValue, softmax: Softmax) -> Guard | None:
+        test, when_true, when_false = select.inputs
+        if when_false is probs and self._constants.scalar(when_true) == 0:
+            zeroed = True
+        elif when_true is probs and self._constants.scalar(when_false) == 0:
+            zeroed = False
+        else:
+            return None
+        nodes = self._nan_test(test, probs, zeroed)
+        if nodes is not None:
+            return Guard("zero_nan", [*nodes, select], select.outputs[0])
+        found = self._predicate(test, softmax)
+        if found is not None and found[0] == ("row dead" if zeroed else "row alive"):
+            return Guard("zero", [*found[1], select], select.outputs[0])
+        return None
+
+    def _nan_test(self, test: MCValue, probs: MCValue, zeroed: bool) -> list[MCNode] | None:
+        """The nodes of isnan(probs), or of its negation where `zeroed` is False."""
+        nodes: list[MCNode] = []
+        for _ in range(MAX_WALK):
+            node = self._shadow.producer_of(test)
+            if node is None:
+                return None
+            nodes.insert(0, node)
+            if node.op == "isnan" and node.inputs[0] is probs:
+                return nodes if zeroed else None
+            if node.op == "not":
+                zeroed = not zeroed
+            elif not is_identity(node, self._constants):
+                return None
+            test = node.inputs[0]
+        return None
+
+    def _predicate(self, test: MCValue, softmax: Softmax) -> tuple[str, list[MCNode]] | None:
+        """What `test` says of the softmax's scores, and the nodes that compute it."""
+        nodes: list[MCNode] = []
+        value = test
+        while value is not softmax.scores:
+            node = self._shadow.producer_of(value)
+            if node is None or len(nodes) == MAX_WALK:
+                return None
+            nodes.insert(0, node)
+            at = 1 if len(node.inputs) == 2 and self._constants.scalar(node.inputs[0]) is not None else 0
+            value = node.inputs[at]
+        says = "scores"
+        for node in nodes:
+            answer = self._step(says, node, softmax)
+            if answer is None:
+                return None
+            says = answer
+        return says, nodes
+
+    def _step(self, says: str, node: MCNode, softmax: Softmax) -> str | None:
+        if node.op == "not":
+            return _NEGATIONS.get(says)
+        if node.op == "cast":
+            return says if says != "count alive" and not says.startswith(("scores", "row max")) else None
+        if node.op.startswith("reduce_"):
+            same_axis = axes_of(node, len(node.inputs[0].shape)) == [softmax.axis] and node.attrs.get("keepdims", True)
+            return _REDUCTIONS.get((says, node.op)) if same_axis else None
+        if len(node.inputs) == 2:
+            return self._comparison(says, node)
+        return says if is_identity(node, self._constants) else None
+
+    def _comparison(self, says: str, node: MCNode) -> str | None:
+        mirrored = {"less_equal": "greater_equal", "greater": "less", "less": "greater", "greater_equal": "less_equal"}
+        constant, op = self._constants.scalar(node.inputs[1]), node.op
+        if constant is None:
+            constant, op = self._constants.scalar(node.inputs[0]), mirrored.get(node.op, node.op)
+        if constant == -math.inf:
+            return _COMPARISONS.get((says, op))
+        return _AGAINST_ZERO.get((says, op)) if constant == 0 else None
