@@ -14,7 +14,7 @@ from mcir.interpreter.arrays import as_mode
 from mcir.interpreter.numerics import Array, NotExact, Numerics, numpy_dtype
 from mcir.nodes import MCNode
 from mcir.ops import lookup
-from mcir.types import DTYPES, Shape, TensorType
+from mcir.types import DTYPES, Dim, Shape, TensorType
 from mcir.values import MCValue
 
 MEMORY_LIMIT = 2 << 30  # bytes that the live values of a run may take together
@@ -53,16 +53,27 @@ def run_nodes(
 ) -> dict[str, Array]:  # fmt: skip
     """The values called `wanted`, from `given` by running `nodes` (in order); a value dies after its last use.
 
-    A node all of whose results are given is not run. Raises MCIRError at the node that cannot run.
+    A node all of whose results are given is not run. What is computed from constants and sizes alone is a number of
+    the program, rounded as its declared types say, in every number system.
+
+    Raises MCIRError at the node that cannot run.
     """
     kept = set(wanted)
     last_use = {value.name: at for at, node in enumerate(nodes) for value in node.inputs}
     _check_memory(nodes, given, dims, last_use, kept, memory_limit)
     values: dict[str, Array] = dict(given)
+    declared, fixed = Numerics("typed"), set[str]()
     with np.errstate(all="ignore"):
         for at, node in enumerate(nodes):
             if not all(value.name in given for value in node.outputs):
-                results = _run_node(node, [_operand(value, values, numerics) for value in node.inputs], numerics, dims)
+                number = node.op == "shape" or (node.op != "parameter" and all(x.name in fixed for x in node.inputs))
+                system = declared if number else numerics
+                if node.op == "shape" and node.inputs[0].name not in values:
+                    operands = [np.broadcast_to(np.float32(0), sized(node.inputs[0].shape, dims))]
+                else:
+                    operands = [_operand(value, values, system) for value in node.inputs]
+                results = _run_node(node, operands, system, dims)
+                fixed.update(value.name for value in node.outputs if number)
                 for value, array in zip(node.outputs, results, strict=True):
                     _check_shape(node, value, array, dims)
                     values[value.name] = array
@@ -74,14 +85,27 @@ def run_nodes(
 
 
 def needed_nodes(graph: SemanticGraph, wanted: Collection[str], given: Collection[str] = ()) -> list[MCNode]:
-    """The nodes that the values `wanted` depend on, in order, cut at the values that are given."""
+    """The nodes that the values `wanted` depend on, in order, cut at the values that are given.
+
+    A `shape` node does not depend on its operand where the sizes are numbers, or names that given values have.
+    """
     live = set(wanted) - set(given)
+    known = _size_names(graph, given)
     needed = []
     for node in reversed(graph.nodes):
         if any(value.name in live for value in node.outputs):
             needed.append(node)
+            if node.op == "shape" and known.issuperset(dim for dim in node.inputs[0].shape if not isinstance(dim, int)):
+                continue
             live.update(value.name for value in node.inputs if value.name not in given)
     return needed[::-1]
+
+
+def _size_names(graph: SemanticGraph, given: Collection[str]) -> set[Dim]:
+    """The names of sizes that the values called `given` have, or the graph's inputs where none are."""
+    values = graph.values() if given else {}
+    shapes = [values[name].shape for name in given if name in values] or [value.shape for value in graph.inputs]
+    return {dim for shape in shapes for dim in shape if isinstance(dim, str)}
 
 
 def refuse_opaque(nodes: list[MCNode]) -> None:

@@ -25,8 +25,8 @@ _COMMUTATIVE = frozenset({"add", "mul", "min", "max"})
 class Modifier:
     """One step on the scores: `op` with a constant `value`, or with a tensor `operand` in `layout`, or alone.
 
-    layout: atoms per axis of the operand. mask: what is proved of the operand of a `where`, or of an additive mask
-    of 0 and -inf: where the scores are kept, with axes numbered as in `scores`, the layout of the scores then.
+    layout: atoms per axis of the operand. kept: where a `where` or `mask` is proved to keep the scores, with axes
+    numbered as in `scores`, the layout of the scores then.
     """
 
     op: str
@@ -98,10 +98,8 @@ class ModifierReader:
         if number is not None and not isinstance(number, bool):
             self._add(node, value=float(number), reversed=turned)
             return
-        modifier = self._add(node, operand=other, layout=self._aligned(other), reversed=turned)
-        if node.op == "add":
-            modifier.kept = _zero_band(self._forms.of(other))
-            self._place(modifier, other)
+        # A triangle of 0 and -inf that is added stays an operand: NaN + -inf is NaN where a mask would hide the NaN.
+        self._add(node, operand=other, layout=self._aligned(other), reversed=turned)
 
     def _select(self, node: MCNode, carried: int) -> None:
         test, other = node.inputs[0], node.inputs[3 - carried]
@@ -191,12 +189,3 @@ def _true_band(form: Form | None, keep: bool) -> Band | None:
     if not isinstance(form, Select):
         return None
     return form.band if bool(form.inside) == keep else form.band.complement()
-
-
-def _zero_band(form: Form | None) -> Band | None:
-    """Where an additive mask is 0, if it is -inf elsewhere and that is a band."""
-    if not isinstance(form, Select):
-        return None
-    if (form.inside, form.outside) == (0, -math.inf):
-        return form.band
-    return form.band.complement() if (form.inside, form.outside) == (-math.inf, 0) else None
