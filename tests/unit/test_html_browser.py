@@ -66,7 +66,8 @@ def render(tmp_path: Path, module: MCModule, address: str = "", **options: Any) 
     page.write_text(export_html(module, **options), encoding="utf-8")
     command = [
         str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1500,950",
-        "--virtual-time-budget=30000", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", f"{page.as_uri()}{address}",
+        "--virtual-time-budget=30000", f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom",
+        f"{page.as_uri()}{address}",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, timeout=120, check=True)
     rendered = Rendered(done.stdout.decode("utf-8"))
@@ -105,7 +106,9 @@ def test_names_stay_text(tmp_path: Path) -> None:
     page = render(tmp_path, hostile_module(), title=HOSTILE)
     assert "data-owned" not in page.body
     assert page.texts["nest-title"] == [f"@{HOSTILE} region"]
-    assert any(text.startswith("%</script><img") for text in page.texts["graph"])
+    assert page.texts["graph-title"] == [f"graph @{HOSTILE}, 1 nodes"]
+    assert any(text.startswith("</script><img") for text in page.texts["graph"])  # the op
+    assert any(text.startswith("%") and text.endswith("<!--1") for text in page.texts["graph"])  # its result
 
 
 def test_what_is_not_there_yet(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 // The semantic graph, folded: groups are shut until they are opened, and edges end at what is seen.
 
 const OPEN_AT_ONCE = 60; // a graph of so few nodes is shown open
+const MOST_OPEN = 2500; // a graph of more nodes is never opened as a whole: placing it would take minutes
 
 class FoldedGraph {
   constructor(graph) {
@@ -10,6 +11,7 @@ class FoldedGraph {
     this.open = new Set();
     this.top = graph.groups.map((item) => this.enter(item, null));
     if (graph.nodes.length <= OPEN_AT_ONCE) this.openAll();
+    else if (this.top.length === 1) this.open.add(this.top[0]);
   }
 
   enter(item, parent) {
@@ -26,6 +28,10 @@ class FoldedGraph {
 
   group(id) {
     return this.groups[Number(id.slice(1))];
+  }
+
+  get canOpenAll() {
+    return this.graph.nodes.length <= MOST_OPEN;
   }
 
   openAll() {

@@ -49,6 +49,7 @@ async function showGraph(at) {
   const graph = data.graphs[at];
   $("graph-title").textContent = `graph @${graph.name}, ${graph.nodes.length} nodes`;
   $("graphs").value = String(at);
+  $("unfold").disabled = !state.folded[at].canOpenAll;
   await drawGraph(false);
 }
 
@@ -147,6 +148,7 @@ function listRegions() {
 
 async function start() {
   document.body.classList.toggle("no-graph", !data.graphs.length);
+  document.body.classList.toggle("no-regions", !data.regions.length);
   const wanted = new URLSearchParams(location.hash.slice(1));
   listRegions();
   $("graphs").replaceChildren(...data.graphs.map((graph, at) => new Option(`@${graph.name}`, at)));

@@ -22,9 +22,14 @@ function clipped(text, most) {
   return text.length > most ? text.slice(0, most - 1) + "\u2026" : text;
 }
 
+// The end of a path says more than its beginning.
+function shortName(name, most = 30) {
+  return name.length > most ? `${name[0]}\u2026${name.slice(2 - most)}` : name;
+}
+
 // What ELK is given: sizes from the text, labels on top of boxes.
 function elkNode(node) {
-  const lines = node.text.map((line) => clipped(line, 46));
+  const lines = node.text.map((line) => (/^[%@]/.test(line) ? shortName(line) : clipped(line, 46)));
   const width = Math.max(...lines.map((line, at) => textWidth(line, at ? 10.5 : 12, node.children ? "600" : ""))) + 18;
   if (!node.children) return { id: node.id, node, lines, width, height: 10 + 15 * lines.length };
   return {
@@ -101,7 +106,7 @@ class Picture {
     const kind = placed.edge.moves ? "edge moves" : "edge";
     for (const { startPoint, bendPoints = [], endPoint } of placed.sections || []) {
       const [first, ...rest] = [startPoint, ...bendPoints, endPoint].map((point) => `${point.x} ${point.y}`);
-      element("path", { class: kind, d: `M${first} L${rest.join(" L")}`, "marker-end": "url(#arrow)" }, this.arrows);
+      element("path", { class: kind, d: `M${first} L${rest.join(" L")}`, "marker-end": `url(#${this.svg.id}-arrow)` }, this.arrows);
     }
     for (const label of placed.labels || []) {
       const made = element("text", { class: "label", x: label.x + 3, y: label.y + 11 }, this.names);
@@ -111,7 +116,7 @@ class Picture {
 
   listen() {
     const svg = this.svg;
-    const marker = element("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7,
+    const marker = element("marker", { id: `${svg.id}-arrow`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7,
       orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" }, element("defs", {}, svg));
     element("path", { d: "M0 0L8 4L0 8z", fill: "context-stroke" }, marker);
     let drag = null;
@@ -166,8 +171,10 @@ class Picture {
     const { clientWidth: width, clientHeight: height } = this.svg;
     const tall = box.height * scale > height - 40;
     const y = tall ? 20 - box.y * scale : height / 2 - (box.y + box.height / 2) * scale;
-    const lowest = Math.min(8, height - 8 - this.size.height * scale); // no empty space past the end
-    this.move(width / 2 - (box.x + box.width / 2) * scale, Math.max(lowest, Math.min(8, y)), scale);
+    // No empty space past an end of what is larger than the view.
+    const inside = (at, view, size) => (size <= view ? null : Math.max(Math.min(8, view - 8 - size), Math.min(8, at)));
+    const x = inside(width / 2 - (box.x + box.width / 2) * scale, width, this.size.width * scale);
+    this.move(x ?? (width - this.size.width * scale) / 2, inside(y, height, this.size.height * scale) ?? 8, scale);
   }
 
   mark(name, id) {

@@ -19,6 +19,7 @@ class TileMap {
     this.row = null;
     this.step = null;
     this.button.hidden = !this.map;
+    this.canvas.parentElement.classList.toggle("empty", !this.map);
     if (!nest) this.note.textContent = "not lowered: no tiles yet";
     else if (!this.map) this.note.textContent = `sizes without a value: ${region.unknown.join(", ")}; give --dim NAME=SIZE`;
     this.draw();
