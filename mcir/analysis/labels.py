@@ -38,7 +38,7 @@ class Labels:
 
     def refined(self, axis: Axis) -> Axis:
         """`axis` with every split atom replaced by its parts."""
-        if not any(atom in self._parts for atom in axis):
+        if self._parts.keys().isdisjoint(axis):
             return axis
         found: list[int] = []
         stack = list(reversed(axis))
@@ -52,7 +52,7 @@ class Labels:
         return tuple(found)
 
     def refined_layout(self, layout: Layout) -> Layout:
-        return tuple(self.refined(axis) for axis in layout)
+        return tuple(map(self.refined, layout)) if self._parts else layout
 
     def split(self, atom: int, sizes: Sequence[Dim]) -> Axis:
         """Splits a whole atom into parts of `sizes`, outermost first."""

@@ -44,7 +44,10 @@ class Shadow:
         wanted = set(self.outputs)
         uses = self._uses
         for node in reversed(self.graph.nodes):
-            if not any(value.name in wanted for value in node.outputs):
+            outputs = node.outputs
+            if len(outputs) == 1 and outputs[0].name not in wanted:
+                continue
+            if len(outputs) != 1 and not any(value.name in wanted for value in outputs):
                 continue
             reads_elements = node.op not in SHAPE_READERS
             for value in node.inputs:

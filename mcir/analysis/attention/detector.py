@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from mcir.analysis.attention.match import Matcher
 from mcir.analysis.attention.region import attention_region
@@ -14,7 +15,6 @@ from mcir.analysis.softmax import Problem, SoftmaxFinder
 from mcir.graph import SemanticGraph
 from mcir.nodes import MCNode
 from mcir.regions import ExecutionRegion
-from mcir.rewriter import fresh_name
 
 REGION_NAME = "attention_region"
 
@@ -37,6 +37,7 @@ def find_attention(graph: SemanticGraph, taken: set[str]) -> Iterator[Finding]:
     constants = Constants(shadow)
     matcher = Matcher(shadow, constants)
     order = {id(node): at for at, node in enumerate(graph.nodes)}
+    names = _free_names(taken)
     for softmax in SoftmaxFinder(shadow, constants).find():
         if isinstance(softmax, Problem):
             yield Finding(softmax.anchor, declined=Declined(softmax.rule, softmax.anchor, softmax.message))
@@ -46,5 +47,14 @@ def find_attention(graph: SemanticGraph, taken: set[str]) -> Iterator[Finding]:
         except Declined as declined:
             yield Finding(softmax.anchor, declined=declined)
             continue
-        region.name = fresh_name(REGION_NAME, taken)
+        region.name = next(names)
         yield Finding(softmax.anchor, region=region)
+
+
+def _free_names(taken: set[str]) -> Iterator[str]:
+    """attention_region, attention_region_1, ... without the names taken; counts on, so that many cost linear time."""
+    for number in count():
+        name = f"{REGION_NAME}_{number}" if number else REGION_NAME
+        if name not in taken:
+            taken.add(name)
+            yield name
