@@ -5,11 +5,14 @@ The records may stand in any order; shapes and element types stand with the resu
 
 from mcir import detect_attention_pattern
 
-data, scores = ([2, 128, 64], "fp16"), ([2, 128, 128], "fp16")
-q, k, v, s, p, o = (
-    {"name": name, "shape": shape, "dtype": dtype}
-    for name, (shape, dtype) in zip(["q", "k", "v", "s", "p", "o"], [data, data, data, scores, scores, data], strict=True)
-)
+
+def tensor(name: str, columns: int) -> dict[str, object]:
+    """A value as such a list may describe it."""
+    return {"name": name, "shape": [2, 128, columns], "dtype": "fp16"}
+
+
+q, k, v, o = (tensor(name, columns=64) for name in "qkvo")
+s, p = (tensor(name, columns=128) for name in "sp")
 operators = [
     {"name": "context", "op": "matmul", "inputs": [p, v], "outputs": [o]},
     {"name": "weights", "op": "softmax", "inputs": [s], "outputs": [p], "attrs": {"axis": -1}},

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 
-from mcir.graph import SemanticGraph
+from mcir.interpreter.check import check_module
 from mcir.module import MCModule
 from mcir.parser import parse_module
 from mcir.passes import registered_passes
@@ -14,7 +14,7 @@ from mcir.passes.streaming_lowering import run_streaming_lowering_pass
 from mcir.printer import print_module
 from mcir.samples import build_attention_semantic_graph
 from mcir.verifier import verify_module
-from tests.support.attention_strategy import attention_graphs
+from tests.support.attention_strategy import Attention, attentions
 from tests.support.strategies import graph_modules
 from tests.support.truth import check_uses
 
@@ -36,17 +36,19 @@ def graphs_text(module: MCModule) -> str:
     return print_module(MCModule(graphs=module.graphs))
 
 
-@given(attention_graphs())
-@example(build_attention_semantic_graph())
-def test_an_attention_is_formed_and_lowered(graph: SemanticGraph) -> None:
-    before = MCModule(graphs=[graph])
+@given(attentions())
+@example(Attention(build_attention_semantic_graph(), scale=1.0, has_mask=True))
+def test_an_attention_is_formed_and_lowered(drawn: Attention) -> None:
+    before = MCModule(graphs=[drawn.graph])
     check_sound(before)
     text = graphs_text(before)
     formed = run_attention_pattern_pass(before)
     check_sound(formed)
     (region,) = formed.regions
-    assert region.attrs["pattern"] == "scaled_dot_product_attention"
-    assert [value.name for value in region.outputs] == [graph.outputs[0].name]
+    facts = {"pattern": "scaled_dot_product_attention", "scale": drawn.scale, "has_mask": drawn.has_mask}
+    assert {name: region.attrs[name] for name in facts} == facts
+    assert [value.name for value in region.inputs[:3]] == ["Q", "K", "V"]
+    assert [value.name for value in region.outputs] == [drawn.graph.outputs[0].name]
     assert region.subregions == []
     lowered = run_streaming_lowering_pass(formed)
     check_sound(lowered)
@@ -55,11 +57,20 @@ def test_an_attention_is_formed_and_lowered(graph: SemanticGraph) -> None:
     assert graphs_text(lowered) == text
 
 
-@given(attention_graphs())
-def test_a_second_run_adds_nothing(graph: SemanticGraph) -> None:
-    once = run_streaming_lowering_pass(run_attention_pattern_pass(MCModule(graphs=[graph])))
+@given(attentions())
+def test_a_second_run_adds_nothing(drawn: Attention) -> None:
+    once = run_streaming_lowering_pass(run_attention_pattern_pass(MCModule(graphs=[drawn.graph])))
     text = print_module(once)
     assert print_module(run_streaming_lowering_pass(parse_module(text))) == text
+
+
+@settings(max_examples=settings().max_examples // 3)
+@given(attentions())
+def test_the_streaming_form_computes_what_the_graph_computes(drawn: Attention) -> None:
+    module = run_streaming_lowering_pass(run_attention_pattern_pass(MCModule(graphs=[drawn.graph])))
+    (result,) = check_module(module, ("exact",))
+    assert result.status == "proved", str(result)
+    assert result.levels == ["exact"]
 
 
 @given(graph_modules())

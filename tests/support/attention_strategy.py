@@ -24,6 +24,19 @@ MASKS = ("none", "causal", "window", "bias", "select", "select turned round")
 SOFTMAXES = ("fused", "decomposed")
 
 
+# The exact product of all factors that `_scores` puts on the scores, by the entry of SCALES.
+FACTORS = {"none": 1.0, "mul": 8.0, "div": 0.125, "query": 0.5, "both": 0.125}
+
+
+@dataclass(frozen=True)
+class Attention:
+    """A drawn graph and what the region made from it must say."""
+
+    graph: SemanticGraph
+    scale: float
+    has_mask: bool
+
+
 @dataclass
 class Sketch:
     """A graph under construction; `apply` adds a node whose value has the next free name."""
@@ -47,7 +60,7 @@ class Sketch:
 
 
 @st.composite
-def attention_graphs(draw: Draw) -> SemanticGraph:
+def attentions(draw: Draw) -> Attention:
     """A valid graph with one attention in it that the passes form and lower."""
     sketch = Sketch(draw(st.sampled_from(["fp16", "bf16", "fp32"])))
     batch, rows, columns = draw(batches), draw(extents), draw(extents)
@@ -56,11 +69,12 @@ def attention_graphs(draw: Draw) -> SemanticGraph:
     q = sketch.input("Q", (*batch, rows, depth))
     k = sketch.input("K", (*batch, depth, columns) if stored == "stored" else (*batch, columns, depth))
     v = sketch.input("V", (*batch, columns, width))
-    scores = _scores(sketch, q, k, stored, draw(st.sampled_from(SCALES)))
-    scores = _masked(sketch, scores, draw(st.sampled_from(MASKS)))
+    scale, mask = draw(st.sampled_from(SCALES)), draw(st.sampled_from(MASKS))
+    scores = _masked(sketch, _scores(sketch, q, k, stored, scale), mask)
     weights = _softmax(sketch, scores, draw(st.sampled_from(SOFTMAXES)))
     out = sketch.apply("matmul", [weights, v], (*batch, rows, width))
-    return SemanticGraph("drawn", sketch.inputs, sketch.nodes, [out])
+    graph = SemanticGraph("drawn", sketch.inputs, sketch.nodes, [out])
+    return Attention(graph, FACTORS[scale], mask != "none")
 
 
 def _scores(sketch: Sketch, q: MCValue, k: MCValue, stored: str, scale: str) -> MCValue:

@@ -21,16 +21,18 @@ from typing import Any, TextIO
 from lit import ShUtil
 from lit.ShCommands import Command, Pipeline, Seq
 
+PYPROJECT = Path(__file__).parent.parent.parent / "pyproject.toml"
+
+
+def _tools() -> dict[str, str]:
+    """Every command that the package installs, and filecheck, with the module that it is."""
+    scripts = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["scripts"]
+    modules = {name: entry.partition(":")[0] for name, entry in scripts.items()}
+    return modules | {"filecheck": "tests.support.filecheck_tool"}
+
+
 # Tool -> module whose `main(argv, stdin, stdout, stderr) -> int` is the tool.
-TOOLS: dict[str, str] = {
-    "mcir-opt": "mcir.tools.opt",
-    "mcir-translate": "mcir.tools.translate",
-    "mcir-run": "mcir.tools.run",
-    "mcir-fmt": "mcir.tools.fmt",
-    "mcir-diff": "mcir.tools.diff",
-    "mcir-reduce": "mcir.tools.reduce",
-    "filecheck": "tests.support.filecheck_tool",
-}
+TOOLS: dict[str, str] = _tools()
 REDIRECTIONS = {(">",), (">", 2), (">>",), (">&", 2), ("<",)}
 
 

@@ -2,8 +2,8 @@
 
 `modules()` draws every construct of the language: real and opaque ops, attributes of each kind and nesting,
 odd names, comments in each place, static, named and unknown sizes, empty graphs and regions. Its graphs are
-valid; its regions are well formed in text, but mean nothing. `attention_graphs()` draws graphs that the
-passes turn into regions with a meaning.
+valid; its regions are well formed in text, but mean nothing. `graph_modules()` draws graphs alone.
+attention_strategy.py beside this file draws graphs that the passes turn into regions with a meaning.
 """
 
 from __future__ import annotations

@@ -29,8 +29,11 @@ def sessions() -> list[tuple[str, str]]:
 
 
 def as_pattern(shown: str) -> str:
-    """A regular expression for the output; a line of three dots stands for any lines."""
-    return "".join(r"(?:.*\n)*?" if line.strip() == "..." else re.escape(line) for line in shown.splitlines(True))
+    """A regular expression for the output; three dots stand for any lines, or for anything in their line."""
+    return "".join(
+        r"(?:.*\n)*?" if line.strip() == "..." else ".*".join(map(re.escape, line.split(" ... ")))
+        for line in shown.splitlines(keepends=True)
+    )
 
 
 @pytest.mark.parametrize(("command", "shown"), sessions())
