@@ -48,6 +48,7 @@ TRAPS = [
     ("inert-option", 1, "--enable-var-scope", DUMP.replace("%s\n", "%s --enable-var-scope\n") + "// CHECK: a\n"),
     ("inert-option", 1, "--implicit-check-not", DUMP.replace("%s\n", "%s --implicit-check-not=x\n") + "// CHECK: a\n"),
     ("comments-reach-filecheck", 1, "--strip-comments", "// RUN: mcir-opt %s | filecheck %s\n// CHECK: graph\n"),
+    ("comments-reach-filecheck", 1, "--strip-comments", "// RUN: mcir-opt < %s | filecheck %s\n// CHECK: graph\n"),
     (
         "comments-reach-filecheck", 1, "--strip-comments",
         "// RUN: mcir-opt %s --attention-pattern \\\n// RUN: | filecheck %s\n// CHECK: graph\n",
