@@ -1,7 +1,7 @@
 """Guards against fully masked rows: where(isnan(P), 0, P), and where(all of the row is -inf, 0, P).
 
-A predicate over the scores T is followed through its ops by what it says: of each element or of each
-row, dead (-inf) or alive.
+A predicate over the scores, or over a mask that makes them, is followed through its ops by what it says: of each
+element or of each row, dead (-inf, not kept) or alive.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from mcir.analysis.constants import Constants
-from mcir.analysis.layout_maps import is_identity
+from mcir.analysis.layout_maps import is_identity, widens
 from mcir.analysis.shadow import Shadow, axes_of
 from mcir.analysis.softmax import MAX_WALK, Softmax
 from mcir.nodes import MCNode
@@ -36,6 +36,8 @@ _AGAINST_ZERO = {
     ("row dead", "not_equal"): "row dead", ("row alive", "not_equal"): "row alive",
     ("row dead", "greater"): "row dead", ("row alive", "greater"): "row alive",
 }  # fmt: skip
+_COMPARED = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+_PREDICATE_STEPS = frozenset({"not", "cast", "reduce_max", "reduce_min", "reduce_prod", "reduce_sum"})
 _NEGATIONS = {
     "element dead": "element alive", "element alive": "element dead", "row dead": "row alive", "row alive": "row dead",
 }  # fmt: skip
@@ -43,11 +45,16 @@ _NEGATIONS = {
 
 @dataclass(slots=True)
 class Guard:
-    """A guard of the probabilities: `dead_rows` is what it makes of dead rows, `out` the guarded value."""
+    """A guard of the probabilities: `dead_rows` is what it makes of dead rows, `out` the guarded value.
+
+    mask: the mask that it looks at instead of the scores; kept: the boolean value by which it keeps a score.
+    """
 
     dead_rows: str  # "zero" or "zero_nan"
     nodes: list[MCNode]
     out: MCValue
+    mask: MCValue | None = None
+    kept: bool = True
 
 
 class RowGuards:
@@ -78,9 +85,16 @@ class RowGuards:
         nodes = self._nan_test(test, probs, zeroed)
         if nodes is not None:
             return Guard("zero_nan", [*nodes, select], select.outputs[0])
-        found = self._predicate(test, softmax)
-        if found is not None and found[0] == ("row dead" if zeroed else "row alive"):
-            return Guard("zero", [*found[1], select], select.outputs[0])
+        return self._row_test(select, test, softmax, "row dead" if zeroed else "row alive")
+
+    def _row_test(self, select: MCNode, test: MCValue, softmax: Softmax, wanted: str) -> Guard | None:
+        """A guard by a predicate over the scores, over a mask that is added, or over a boolean mask."""
+        source, nodes = self._source(test, softmax)
+        starts = {"element alive": True, "element dead": False} if source.dtype == "i1" else {"scores": True}
+        for says, kept in starts.items():
+            if nodes and self._follow(says, nodes, softmax, len(source.shape)) == wanted:
+                mask = None if source is softmax.scores else source
+                return Guard("zero", [*nodes, select], select.outputs[0], mask, kept)
         return None
 
     def _nan_test(self, test: MCValue, probs: MCValue, zeroed: bool) -> list[MCNode] | None:
@@ -100,32 +114,44 @@ class RowGuards:
             test = node.inputs[0]
         return None
 
-    def _predicate(self, test: MCValue, softmax: Softmax) -> tuple[str, list[MCNode]] | None:
-        """What `test` says of the softmax's scores, and the nodes that compute it."""
+    def _source(self, test: MCValue, softmax: Softmax) -> tuple[MCValue, list[MCNode]]:
+        """What `test` is computed from, and the nodes that do it."""
         nodes: list[MCNode] = []
         value = test
-        while value is not softmax.scores:
+        while value is not softmax.scores and len(nodes) < MAX_WALK:
             node = self._shadow.producer_of(value)
-            if node is None or len(nodes) == MAX_WALK:
-                return None
+            if node is None or not self._is_predicate_step(node):
+                break
             nodes.insert(0, node)
-            at = 1 if len(node.inputs) == 2 and self._constants.scalar(node.inputs[0]) is not None else 0
-            value = node.inputs[at]
-        says = "scores"
+            value = node.inputs[self._tested(node)]
+        return value, nodes
+
+    def _is_predicate_step(self, node: MCNode) -> bool:
+        if len(node.inputs) == 2:
+            return node.op in _COMPARED and any(self._constants.scalar(value) is not None for value in node.inputs)
+        return node.op in _PREDICATE_STEPS or is_identity(node, self._constants)
+
+    def _tested(self, node: MCNode) -> int:
+        """The operand of a comparison that is no constant."""
+        return 1 if len(node.inputs) == 2 and self._constants.scalar(node.inputs[0]) is not None else 0
+
+    def _follow(self, says: str, nodes: list[MCNode], softmax: Softmax, rank: int) -> str | None:
+        """What is said in the end if `says` is said of the source."""
+        from_end = len(softmax.scores.shape) - softmax.axis
         for node in nodes:
-            answer = self._step(says, node, softmax)
+            answer = self._step(says, node, rank - from_end)
             if answer is None:
                 return None
             says = answer
-        return says, nodes
+        return says
 
-    def _step(self, says: str, node: MCNode, softmax: Softmax) -> str | None:
+    def _step(self, says: str, node: MCNode, key_axis: int) -> str | None:
         if node.op == "not":
             return _NEGATIONS.get(says)
         if node.op == "cast":
-            return says if says != "count alive" and not says.startswith(("scores", "row max")) else None
+            return says if widens(node) or says.startswith(("row dead", "row alive", "element")) else None
         if node.op.startswith("reduce_"):
-            same_axis = axes_of(node, len(node.inputs[0].shape)) == [softmax.axis] and node.attrs.get("keepdims", True)
+            same_axis = axes_of(node, len(node.inputs[0].shape)) == [key_axis] and node.attrs.get("keepdims", True)
             return _REDUCTIONS.get((says, node.op)) if same_axis else None
         if len(node.inputs) == 2:
             return self._comparison(says, node)

@@ -39,14 +39,14 @@ STEPS = st.lists(
 
 @st.composite
 def samples(draw: st.DrawFn) -> Sample:
-    """Any sizes, scale, steps in any order, element type and treatment of dead rows."""
+    """Any sizes, scale (numbers of fp32: the graph's constants are), steps in any order, types, dead rows."""
     sizes = {"b": draw(st.integers(1, 2)), "h": draw(st.integers(1, 2)), "g": draw(st.integers(1, 3))}
     sizes |= {label: draw(SIZE) for label in "qkde"}
     steps = tuple(draw(STEPS))
     kinds = {"B": ("(h g) q k", "fp32"), "M": ("b 1 q k", "i1")}
     used = {step["operand"] for step in steps if "operand" in step}
     return Sample(
-        dict(sizes), draw(st.sampled_from([1.0, 0.5, -0.25, 0.3535533905932738])), steps,
+        dict(sizes), draw(st.sampled_from([1.0, 0.5, -0.25, 0.3535533845424652])), steps,
         {name: kind for name, kind in kinds.items() if name in used}, draw(st.sampled_from(["fp16", "fp32"])),
         draw(st.sampled_from(["nan", "zero", "zero_nan"])),
     )  # fmt: skip
