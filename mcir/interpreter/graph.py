@@ -69,7 +69,8 @@ def run_nodes(
                 number = node.op == "shape" or (node.op != "parameter" and all(x.name in fixed for x in node.inputs))
                 system = declared if number else numerics
                 if node.op == "shape" and node.inputs[0].name not in values:
-                    operands = [np.broadcast_to(np.float32(0), sized(node.inputs[0].shape, dims))]
+                    sizes = sized(node.inputs[0].shape, dims)  # all known: see needed_nodes
+                    operands = [np.broadcast_to(np.float32(0), sizes)]  # type: ignore[arg-type]
                 else:
                     operands = [_operand(value, values, system) for value in node.inputs]
                 results = _run_node(node, operands, system, dims)

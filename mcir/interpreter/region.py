@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mcir.analysis.axes import Layout, axis_size, batch_labels, label_sizes, tile_axes
+from mcir.analysis.axes import RESERVED, Layout, axis_size, batch_labels, label_sizes, tile_axes
 from mcir.analysis.phases import Nest, Phase, infer_nests
 from mcir.analysis.visibility import visible_tiles
 from mcir.diagnostics import Diagnostic, MCIRError
@@ -69,8 +69,8 @@ def run_region(
     outputs: dict[str, Array] = {}
     with np.errstate(all="ignore"):
         for nest in nests:
-            sizes = _sizes(nest, inputs, known)
-            outputs |= _NestRun(nest, held, sizes, numerics, schedule or Schedule(), memory_limit).run()
+            layouts, sizes = _bound(nest, inputs, known)
+            outputs |= _NestRun(nest, layouts, held, sizes, numerics, schedule or Schedule(), memory_limit).run()
     missing = [value.name for value in region.outputs if value.name not in outputs]
     if missing:
         raise MCIRError(Diagnostic(f"region @{region.name} never stores '{missing[0]}'", region.loc))
@@ -110,45 +110,61 @@ def _changes_scores(nest: Nest) -> bool:
     )
 
 
-def _sizes(nest: Nest, inputs: dict[str, Array], known: dict[str, int]) -> dict[str, int]:
-    """The size of every label, from the arrays and, for what they do not say, from the declared outputs."""
-    pairs: list[tuple[Layout, tuple[Any, ...]]] = []
+def _bound(
+    nest: Nest, inputs: dict[str, Array], known: dict[str, int]
+) -> tuple[dict[str, Layout], dict[str, int]]:
+    """(the layouts by node, the size of every label).
+
+    A batch axis, and each axis of a mask or bias, may be of size one and so hold for all: NumPy's rule. Where a type
+    does not tell, because the size was unknown, the layout names the label all the same: then it is left out here.
+    """
     declared = {value.name: value.shape for value in nest.region.outputs}
+    shapes: dict[str, tuple[Any, ...]] = {}
     for node in nest.tile.nodes:
-        layout = nest.layouts.get(node.name)
-        if layout is not None and node.op == "load_tile":
-            pairs.append((layout, inputs[node.attrs["source"]].shape))
-        elif layout is not None:
-            shape = declared[node.attrs["target"]]
-            pairs.append((layout, tuple(known.get(dim, dim) if isinstance(dim, str) else dim for dim in shape)))
+        if node.op == "load_tile":
+            shapes[node.name] = inputs[node.attrs["source"]].shape
+        elif node.name in nest.layouts:
+            dims = declared[node.attrs["target"]]
+            shapes[node.name] = tuple(known.get(dim, dim) if isinstance(dim, str) else dim for dim in dims)
+    layouts = dict(nest.layouts)
     try:
-        sizes = label_sizes(pairs)
+        sizes = label_sizes((layout, shapes[name]) for name, layout in layouts.items())
     except ValueError as error:
-        raise MCIRError(Diagnostic(f"region @{nest.region.name}: {error}", nest.tile.loc)) from None
-    for layout, _ in pairs:
-        for label in layout.labels:
-            if label not in sizes:
-                message = f"region @{nest.region.name}: the size of '{label}' is unknown"
-                raise MCIRError(Diagnostic(message, nest.tile.loc))
-    return sizes
+        loads = {node.name for node in nest.tile.nodes if node.op == "load_tile"}
+        layouts |= {name: _broadcast(layouts[name], shapes[name]) for name in loads}
+        try:
+            sizes = label_sizes((layout, shapes[name]) for name, layout in layouts.items())
+        except ValueError:
+            raise MCIRError(Diagnostic(f"region @{nest.region.name}: {error}", nest.tile.loc)) from None
+    for label in dict.fromkeys(label for layout in nest.layouts.values() for label in layout.labels):
+        if label not in sizes:
+            raise MCIRError(Diagnostic(f"region @{nest.region.name}: the size of '{label}' is unknown", nest.tile.loc))
+    return layouts, sizes
+
+
+def _broadcast(layout: Layout, shape: tuple[int, ...]) -> Layout:
+    """The layout without the labels of axes that hold for all."""
+    own = set() if tile_axes(layout) == ("q", "k") else set(RESERVED)
+    groups = zip(layout.groups, shape, strict=True)
+    return Layout(tuple(() if size == 1 and not own.intersection(group) else group for group, size in groups))
 
 
 class _NestRun:
     """One nest over one set of arrays."""
 
     def __init__(
-        self, nest: Nest, inputs: dict[str, Array], sizes: dict[str, int], numerics: Numerics, schedule: Schedule,
-        memory_limit: int,
+        self, nest: Nest, layouts: dict[str, Layout], inputs: dict[str, Array], sizes: dict[str, int],
+        numerics: Numerics, schedule: Schedule, memory_limit: int,
     ) -> None:  # fmt: skip
-        self.nest, self.sizes, self.numerics, self.schedule = nest, sizes, numerics, schedule
+        self.nest, self.layouts, self.sizes, self.numerics, self.schedule = nest, layouts, sizes, numerics, schedule
         self.tile_m, self.tile_n, self.tile_k = (schedule.tile(nest, f"tile_{axis}") for axis in "mnk")
-        stored = [nest.layouts[node.name] for node in nest.tile.nodes if node.op in ("store_tile", "store_lse")]
+        stored = [layouts[node.name] for node in nest.tile.nodes if node.op in ("store_tile", "store_lse")]
         self.batch = batch_labels([*stored, *nest.layouts.values()])
         self.values: dict[str, Array] = {}
         self.before: dict[str, Array] = {}  # per update_softmax, the maximum before its step
         self.rows = self.cols = np.arange(0)
         self.sources = {
-            node.name: self._canonical(inputs[node.attrs["source"]], nest.layouts[node.name])
+            node.name: self._canonical(inputs[node.attrs["source"]], layouts[node.name])
             for node in nest.tile.nodes
             if node.op == "load_tile"
         }
@@ -174,7 +190,7 @@ class _NestRun:
             self._run_nodes(epilogue)
         return {
             node.attrs["target"]: from_canonical(
-                self.stored[node.name], self.nest.layouts[node.name], self._stored_labels(node), self.sizes
+                self.stored[node.name], self.layouts[node.name], self._stored_labels(node), self.sizes
             )
             for node in self.nest.tile.nodes
             if node.name in self.stored
@@ -221,8 +237,8 @@ class _NestRun:
     def _load_extra(self, node: MCNode, context: EvalContext) -> None:
         """The tile with poisoned padding, and where it is real."""
         tile, valid = self.sources[node.name], np.True_
-        labels = self.nest.layouts[node.name].labels
-        for at, label in enumerate(tile_axes(self.nest.layouts[node.name]), start=len(self.batch)):
+        labels = self.layouts[node.name].labels
+        for at, label in enumerate(tile_axes(self.layouts[node.name]), start=len(self.batch)):
             positions = {"q": self.rows, "k": self.cols}.get(label)
             if positions is not None and label in labels:
                 tile, real = cut(tile, at, int(positions[0]), len(positions))
