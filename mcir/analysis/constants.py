@@ -50,6 +50,7 @@ class Constants:
     def __init__(self, shadow: Shadow) -> None:
         self._shadow = shadow
         self._memo: dict[str, Constant | None] = {}
+        self._sizes: dict[str, int] | None = None
 
     def of(self, value: MCValue) -> Constant | None:
         """The constant that `value` is, or None."""
@@ -88,6 +89,25 @@ class Constants:
             return self.elements(node.inputs[index])
         given = node.attrs.get(name)
         return given if isinstance(given, list) else None
+
+    def shape(self, value: MCValue) -> Shape:
+        """The shape of `value` with numbers for the names whose size the graph itself tells: lengths of ranges."""
+        if not any(isinstance(dim, str) for dim in value.shape):
+            return value.shape
+        if self._sizes is None:
+            self._sizes = self._range_lengths()
+        sizes = self._sizes
+        return tuple(sizes.get(dim, dim) if isinstance(dim, str) else dim for dim in value.shape)
+
+    def _range_lengths(self) -> dict[str, int]:
+        """The length of each range with constant bounds, by the name that its type gives it."""
+        lengths: dict[str, int] = {}
+        for node in self._shadow.graph.nodes:
+            name = node.outputs[0].shape[0] if node.op == "range" and node.outputs[0].shape else None
+            bounds = [self.scalar(value) for value in node.inputs] if isinstance(name, str) else []
+            if isinstance(name, str) and all(isinstance(bound, int) for bound in bounds) and bounds[2]:
+                lengths[name] = len(range(*[int(bound) for bound in bounds if bound is not None]))
+        return lengths
 
     def _first_missing(self, node: MCNode) -> MCValue | None:
         """The first operand not looked at; none once an operand is known not to be constant."""
@@ -243,6 +263,8 @@ def _range(node: MCNode, operands: list[Constant]) -> Constant | None:
 
 def _reduce(compute: Callable[[list[Any]], Scalar]) -> Folder:
     def fold(node: MCNode, operands: list[Constant]) -> Constant | None:
+        if compute in (max, min) and operands[0].uniform is not None:
+            return _splat(node, operands[0].uniform)
         items = operands[0].elements()
         axes = axes_of(node, len(operands[0].shape))
         if items is None or (axes is not None and len(axes) != len(operands[0].shape)):

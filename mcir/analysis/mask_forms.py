@@ -29,6 +29,7 @@ from mcir.analysis.mask_algebra import (
 from mcir.analysis.scalars import BINARY, UNARY, Scalar, round_to
 from mcir.analysis.shadow import Shadow, axes_of, normal_axis, same_dim
 from mcir.nodes import MCNode
+from mcir.types import Shape
 from mcir.values import MCValue
 
 _FAULTS = (ValueError, OverflowError, TypeError, ZeroDivisionError)
@@ -62,6 +63,10 @@ class MaskForms:
         """A constant list that is an operand or attribute of `node`."""
         return self._constants.argument(node, index, name)
 
+    def shape(self, value: MCValue) -> Shape:
+        """The shape with all sizes that the graph tells."""
+        return self._constants.shape(value)
+
     def scalar(self, value: MCValue) -> Scalar | None:
         return self._constants.scalar(value)
 
@@ -82,7 +87,7 @@ class MaskForms:
             return Uniform(constant.uniform)
         if constant is not None and constant.items is not None:
             form = form_of_data(value.shape, constant.items)
-            return None if form is None else settled(form, value.shape, value.dtype)
+            return None if form is None else settled(form, self.shape(value), value.dtype)
         rule = _RULES.get(node.op)
         operands = [self._memo.get(operand.name) for operand in node.inputs[: _OPERANDS.get(node.op, 0)]]
         if rule is None or any(operand is None for operand in operands):
@@ -91,7 +96,7 @@ class MaskForms:
             form = rule(self, node, [operand for operand in operands if operand is not None])
         except _FAULTS:
             return None
-        return None if form is None else settled(form, value.shape, value.dtype)
+        return None if form is None else settled(form, self.shape(value), value.dtype)
 
 
 def _iota(forms: MaskForms, node: MCNode, _: list[Form]) -> Form | None:
@@ -142,7 +147,8 @@ def _unary(forms: MaskForms, node: MCNode, operands: list[Form]) -> Form | None:
 
 def _binary(forms: MaskForms, node: MCNode, operands: list[Form]) -> Form | None:
     result = node.outputs[0]
-    sides = [aligned(form, value.shape, result.shape) for form, value in zip(operands, node.inputs, strict=True)]
+    shape = forms.shape(result)
+    sides = [aligned(form, forms.shape(value), shape) for form, value in zip(operands, node.inputs, strict=True)]
     left, right = sides
     if left is None or right is None:
         return None
@@ -153,7 +159,7 @@ def _binary(forms: MaskForms, node: MCNode, operands: list[Form]) -> Form | None
 
 def _where(forms: MaskForms, node: MCNode, operands: list[Form]) -> Form | None:
     yes, no = operands[1:]
-    test = aligned(operands[0], node.inputs[0].shape, node.outputs[0].shape)
+    test = aligned(operands[0], forms.shape(node.inputs[0]), forms.shape(node.outputs[0]))
     if not isinstance(yes, Uniform) or not isinstance(no, Uniform):
         return None
     if isinstance(test, Uniform):
@@ -171,7 +177,7 @@ def _transpose(forms: MaskForms, node: MCNode, operands: list[Form]) -> Form | N
 
 def _regrouped(forms: MaskForms, node: MCNode, operands: list[Form]) -> Form | None:
     """A reshape that only enters or drops axes of size one."""
-    source, target = node.inputs[0].shape, node.outputs[0].shape
+    source, target = forms.shape(node.inputs[0]), forms.shape(node.outputs[0])
     before = [axis for axis, dim in enumerate(source) if dim != 1]
     after = [axis for axis, dim in enumerate(target) if dim != 1]
     if len(before) != len(after) or any(not same_dim(source[a], target[b]) for a, b in zip(before, after, strict=True)):
@@ -190,7 +196,7 @@ def _squeezed(forms: MaskForms, node: MCNode, operands: list[Form]) -> Form | No
 
 
 def _expand(forms: MaskForms, node: MCNode, operands: list[Form]) -> Form | None:
-    return aligned(operands[0], node.inputs[0].shape, node.outputs[0].shape)
+    return aligned(operands[0], forms.shape(node.inputs[0]), forms.shape(node.outputs[0]))
 
 
 def _slice(forms: MaskForms, node: MCNode, operands: list[Form]) -> Form | None:

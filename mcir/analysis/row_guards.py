@@ -129,6 +129,8 @@ class RowGuards:
     def _is_predicate_step(self, node: MCNode) -> bool:
         if len(node.inputs) == 2:
             return node.op in _COMPARED and any(self._constants.scalar(value) is not None for value in node.inputs)
+        if node.op == "cast" and node.inputs[0].dtype != "i1":
+            return widens(node)  # a mask that is rounded first is another mask
         return node.op in _PREDICATE_STEPS or is_identity(node, self._constants)
 
     def _tested(self, node: MCNode) -> int:
@@ -149,7 +151,7 @@ class RowGuards:
         if node.op == "not":
             return _NEGATIONS.get(says)
         if node.op == "cast":
-            return says if widens(node) or says.startswith(("row dead", "row alive", "element")) else None
+            return says
         if node.op.startswith("reduce_"):
             same_axis = axes_of(node, len(node.inputs[0].shape)) == [key_axis] and node.attrs.get("keepdims", True)
             return _REDUCTIONS.get((says, node.op)) if same_axis else None

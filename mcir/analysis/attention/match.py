@@ -101,9 +101,22 @@ class _Attempt:
         out = (self.tail.after[-1] if self.tail.after else self.tail.contraction).outputs[0]
         return Match(
             self.labels, q, k, v, out, out_layout, scores, query, key, head_dim, value_dim, self.reader.modifiers,
-            self.tail.dead_rows, self.path.contraction.outputs[0].dtype, self.softmax.scores.dtype,
+            self._dead_rows(), self.path.contraction.outputs[0].dtype, self.softmax.scores.dtype,
             self._nodes(q, k, v),
         )  # fmt: skip
+
+    def _dead_rows(self) -> str:
+        """What guards make of dead rows; empty without a guard."""
+        for guard in self.tail.guards:
+            mask = guard.mask
+            if mask is not None and not self.reader.is_only_mask(self._plain(mask), guard.kept, self._plain):
+                message = f"the guard looks at %{mask.name}, which is not all that masks the scores"
+                raise Declined("post-softmax", guard.nodes[-1], message)
+        kinds = [guard.dead_rows for guard in self.tail.guards]
+        return "zero_nan" if "zero_nan" in kinds else kinds[0] if kinds else ""
+
+    def _plain(self, value: MCValue) -> MCValue:
+        return self.peeler.identities(Operand(value, ())).value
 
     def _scores(self) -> tuple[Operand, Operand, int]:
         """The operands of the score contraction with fresh labels, and the summed one; reads the modifiers."""

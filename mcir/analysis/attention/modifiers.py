@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,8 @@ from mcir.values import MCValue
 
 _ARITHMETIC = frozenset({"add", "sub", "mul", "div", "min", "max", "pow"})
 _COMMUTATIVE = frozenset({"add", "mul", "min", "max"})
+# Steps by a constant, or by nothing, that make no -inf of a finite score.
+_FINITE = frozenset({"add", "sub", "mul", "div", "softcap", "tanh", "cast"})
 
 
 @dataclass(slots=True)
@@ -57,6 +60,22 @@ class ModifierReader:
         for step in steps:
             self._step(step)
 
+    def is_only_mask(self, mask: MCValue, kept: bool, plain: Callable[[MCValue], MCValue]) -> bool:
+        """Whether a row of scores is -inf exactly where `mask` says so: it comes last and no other step makes -inf.
+
+        kept: the value of a boolean mask that keeps a score. plain: takes identities off a value.
+        """
+        if not self.modifiers:
+            return False
+        *others, last = self.modifiers
+        if any(step.operand is not None or step.op not in _FINITE for step in others):
+            return False
+        if last.operand is None or plain(last.operand) is not mask:
+            return False
+        if last.op == "where":
+            return bool(last.extra["keep"] == kept) and last.extra["fill"] == -math.inf
+        return last.op == "add"
+
     def _step(self, step: Step) -> None:
         node = step.node
         if is_identity(node, self._constants) or neutral_operand(node, self._constants) == step.carried:
@@ -81,7 +100,7 @@ class ModifierReader:
 
     def _fit(self, node: MCNode, scores: MCValue) -> None:
         """The other operands must not repeat the scores along further axes."""
-        shape, result = scores.shape, node.outputs[0].shape
+        shape, result = self._constants.shape(scores), self._constants.shape(node.outputs[0])
         added = result[: len(result) - len(shape)]
         widened = [
             before == 1 and after != 1

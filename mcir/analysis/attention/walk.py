@@ -8,7 +8,7 @@ from mcir.analysis.attention.rules import Declined
 from mcir.analysis.constants import Constants
 from mcir.analysis.contractions import CONTRACTION_OPS, contraction_of
 from mcir.analysis.layout_maps import LAYOUT_OPS, is_identity, neutral_operand
-from mcir.analysis.row_guards import RowGuards
+from mcir.analysis.row_guards import Guard, RowGuards
 from mcir.analysis.scalars import is_widening
 from mcir.analysis.shadow import Shadow, same_shape
 from mcir.analysis.softmax import MAX_WALK, Softmax
@@ -47,19 +47,22 @@ class ScorePath:
 class Tail:
     """From the probabilities on: `steps` to the contraction that takes them as operand `index`.
 
-    Where the division comes last, `after` leads from the contraction to it. `dead_rows` is what guards say.
+    Where the division comes last, `after` leads from the contraction to it.
     """
 
     steps: list[MCNode]
     contraction: MCNode
     index: int
-    dead_rows: str = ""
-    guards: list[MCNode] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
     after: list[MCNode] = field(default_factory=list)
 
     @property
     def nodes(self) -> list[MCNode]:
-        return [*self.steps, *self.guards, self.contraction, *self.after]
+        return [*self.steps, *self.guard_nodes, self.contraction, *self.after]
+
+    @property
+    def guard_nodes(self) -> list[MCNode]:
+        return [node for guard in self.guards for node in guard.nodes]
 
 
 def is_float(value: MCValue) -> bool:
@@ -83,7 +86,7 @@ class Walks:
     def back(self, softmax: Softmax, tail: Tail) -> list[ScorePath]:
         """The ways back to a contraction, the likeliest first. Raises Declined when there is none."""
         scores = softmax.scores
-        self._check_use(scores, [*softmax.nodes, *tail.guards])
+        self._check_use(scores, [*softmax.nodes, *tail.guard_nodes])
         found: list[ScorePath] = []
         pending: list[tuple[MCValue, list[Step]]] = [(scores, [])]
         failure: Declined | None = None
@@ -100,16 +103,14 @@ class Walks:
     def forward(self, softmax: Softmax) -> Tail:
         """The way from the probabilities to the second contraction. Raises Declined."""
         steps: list[MCNode] = []
-        guards: list[MCNode] = []
-        dead_rows = ""
+        guards: list[Guard] = []
         own = softmax.nodes if softmax.division is not None else []
         value = softmax.probs
         while True:
             guard = self._guards.at(value, softmax)
             if guard is not None:
                 self._check_use(value, [*own, *guard.nodes])
-                guards += guard.nodes
-                dead_rows = guard.dead_rows
+                guards.append(guard)
                 value = guard.out
                 continue
             node = self._next(value, own, softmax)
@@ -121,7 +122,7 @@ class Walks:
         places = [at for at, operand in enumerate(node.inputs) if operand is value]
         if len(places) != 1:
             raise Declined("value-labels", node, "the probabilities are contracted with themselves")
-        tail = Tail(steps, node, places[0], dead_rows, guards)
+        tail = Tail(steps, node, places[0], guards)
         if softmax.division is not None:
             tail.after = self._to_division(node, softmax.division)
         return tail
@@ -175,7 +176,8 @@ class Walks:
             raise Declined("single-use", softmax.anchor, f"%{value.name} is an output of the graph as well")
         if len(uses) > 1:
             others = ", ".join(f"{use.op} @{use.name}" for use in uses[:3])
-            raise Declined("single-use", uses[-1], f"%{value.name} has {len(uses)} uses: {others}")
+            other = next((use for use in uses if use.op not in CONTRACTION_OPS), uses[-1])
+            raise Declined("single-use", other, f"%{value.name} has {len(uses)} uses: {others}")
         return uses[0]
 
     def _check_use(self, value: MCValue, users: list[MCNode]) -> None:
