@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 DEFAULT_CONSTANT_LIMIT = 32768
-"""Elements up to which a tensor that is no weight (see onnx_data.is_constant) keeps its data."""
+"""Elements up to which a tensor that is no weight (see kept_data) keeps its data."""
 
 
 @dataclass

@@ -11,13 +11,8 @@ import numpy as np
 import onnx.checker
 from onnx import NodeProto, SparseTensorProto, TensorProto, helper, numpy_helper
 
+from mcir.importers.kept_data import kept_data
 from mcir.importers.onnx_errors import first_line, refuse
-
-SMALL = 256
-"""Elements up to which a tensor keeps its data whatever it is: scalars, shapes, per-head slopes, frequencies."""
-
-FEW_VALUES = 16
-"""A larger float tensor keeps its data if it has at most this many distinct elements: a mask, not a weight."""
 
 INFERENCE_SIZE = 1024
 """Elements up to which shape inference sees a tensor's data: shapes, axes, sizes."""
@@ -37,27 +32,11 @@ class Tensors:
         self._parameters: dict[str, Tensor] = {}
 
     def constant(self, name: str, tensor: Tensor) -> bool | int | float | list[Any] | None:
-        """The `value` of a constant node for the tensor: one element that fills it, or all in row-major
-        order; None if it is a weight, whose data stays outside.
-
-        A tensor of equal elements is one element, of any size. Else the data is kept of up to SMALL
-        elements; and of up to the limit if they are integers, booleans, or floats of FEW_VALUES kinds.
-        """
-        count = math.prod(tensor.dims)
+        """The `value` of a constant node for the tensor, None if it is a weight: see `kept_data`."""
         if isinstance(tensor, TensorProto) and is_external(tensor) and _bytes(tensor) > LARGE_FILE_TENSOR:
             return None
         array = self.array(name, tensor)
-        if array is None:
-            return None
-        if count == 0:
-            return []
-        flat = array.reshape(-1)
-        if _is_uniform(flat):
-            first: bool | int | float = _elements(flat[:1])[0]
-            return first
-        if count > self.limit or (count > SMALL and _is_float(flat) and not _has_few_values(flat)):
-            return None
-        return _elements(flat)
+        return None if array is None else kept_data(array, self.limit)
 
     def array(self, name: str, tensor: Tensor) -> Any | None:
         """The data, or None if its external file is not there. Raises MCIRError for data that does not fit."""
@@ -152,29 +131,6 @@ def external_file(tensor: TensorProto, folder: Path) -> Path:
 
 def _bytes(tensor: TensorProto) -> int:
     return int(math.prod(tensor.dims)) * 4
-
-
-def _is_float(flat: Any) -> bool:
-    return flat.dtype.kind not in "iub"  # the 8-bit and bf16 types of ml_dtypes have a kind of their own
-
-
-def _bits(flat: Any) -> Any:
-    """The elements as integers: NaN equals NaN and -0.0 is not 0.0."""
-    return np.ascontiguousarray(flat).view(f"u{flat.dtype.itemsize}")
-
-
-def _is_uniform(flat: Any) -> bool:
-    bits = _bits(flat)
-    return bool((bits[:64] == bits[0]).all() and (bits == bits[0]).all())
-
-
-def _has_few_values(flat: Any) -> bool:
-    return len(np.unique(_bits(flat))) <= FEW_VALUES
-
-
-def _elements(flat: Any) -> list[Any]:
-    """As Python numbers; floats as the doubles that they exactly are."""
-    return (flat.astype(np.float64) if _is_float(flat) else flat).tolist()  # type: ignore[no-any-return]
 
 
 def _dense(sparse: SparseTensorProto) -> Any:

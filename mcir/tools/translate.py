@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.importers.onnx import DEFAULT_CONSTANT_LIMIT
@@ -65,17 +65,41 @@ def import_onnx(path: str, given: Given, stdin: TextIO) -> Translated:
 
     if path == "-":
         raise MCIRError("an ONNX model is binary: give the path of a file")
-    limit = _natural("--constant-limit", given.value("--constant-limit", str(DEFAULT_CONSTANT_LIMIT)))
-    imported = read_onnx(path, expand_functions=given.on("--expand-functions"), constant_limit=limit)
+    expand = given.on("--expand-functions")
+    imported = read_onnx(path, expand_functions=expand, constant_limit=_constant_limit(given))
     check_module(imported.module)
     done = Translated(print_module(imported.module))
-    weights = given.value("--weights")
-    if weights:
-        from mcir.importers.onnx_weights import missing_data, weights_archive
-
-        done.files[weights] = weights_archive(imported.weights)
-        done.diagnostics += missing_data(imported.missing)
+    _add_weights(done, given, imported.weights, imported.missing, "the external data file is not there")
     return done
+
+
+def import_torch(path: str, given: Given, stdin: TextIO) -> Translated:
+    """A program of torch.export as MCIR text, with `--weights` its weights too. Raises MCIRError."""
+    from mcir.importers.torch_export import read_exported_program
+    from mcir.printer import print_module
+    from mcir.verifier import check_module
+
+    if path == "-":
+        raise MCIRError("an exported program is binary: give the path of a file")
+    imported = read_exported_program(path, constant_limit=_constant_limit(given))
+    check_module(imported.module)
+    done = Translated(print_module(imported.module))
+    _add_weights(done, given, imported.weights, imported.missing, "it was exported without")
+    return done
+
+
+def _constant_limit(given: Given) -> int:
+    return _natural("--constant-limit", given.value("--constant-limit", str(DEFAULT_CONSTANT_LIMIT)))
+
+
+def _add_weights(done: Translated, given: Given, weights: Mapping[str, Any], missing: list[str], why: str) -> None:
+    """The file that `--weights` names, if it is given, and a warning for weights whose data is missing."""
+    path = given.value("--weights")
+    if path:
+        from mcir.importers.weights import missing_data, weights_archive
+
+        done.files[path] = weights_archive(weights)
+        done.diagnostics += missing_data(missing, why)
 
 
 def to_mlir(path: str, given: Given, stdin: TextIO) -> Translated:
@@ -132,6 +156,11 @@ def _module(path: str, stdin: TextIO) -> MCModule:
 
 _DIM = Flag("--dim", VALUE, "sizes of named dimensions (memory, html, dot)", "NAME=SIZE,..")
 _TARGET = Flag("--target", VALUE, "what tiles must fit on: sm_90, ... (memory, html)", "TARGET")
+_WEIGHTS = Flag("--weights", VALUE, "write the weights to this file, for mcir-run (import)", "FILE.npz")
+_LIMIT = Flag(
+    "--constant-limit", VALUE, "elements up to which a tensor that is no weight", "N",
+    details=f"keeps its data ({DEFAULT_CONSTANT_LIMIT}) (import)",
+)  # fmt: skip
 
 TRANSLATIONS: tuple[Translation, ...] = (
     Translation(
@@ -139,13 +168,13 @@ TRANSLATIONS: tuple[Translation, ...] = (
         "an ONNX model (binary) to MCIR text",
         import_onnx,
         (
-            Flag("--weights", VALUE, "write the weights to this file, for mcir-run", "FILE.npz"),
+            _WEIGHTS,
+            _LIMIT,
             Flag("--expand-functions", SWITCH, "replace operators such as Attention by the body ONNX defines"),
-            Flag(
-                "--constant-limit", VALUE, "elements up to which a tensor that is no weight", "N",
-                details=f"keeps its data ({DEFAULT_CONSTANT_LIMIT})",
-            ),
         ),
+    ),
+    Translation(
+        "--import-torch", "a program of torch.export (.pt2) to MCIR text", import_torch, (_WEIGHTS, _LIMIT)
     ),
     Translation(
         "--to-mlir",

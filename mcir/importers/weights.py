@@ -22,13 +22,13 @@ def weights_archive(weights: Mapping[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def missing_data(names: Sequence[str]) -> list[Diagnostic]:
-    """The warning for parameters whose data was not there; none if there are no such."""
+def missing_data(names: Sequence[str], why: str) -> list[Diagnostic]:
+    """The warning for parameters whose data was not there, and `why`; none if there are no such."""
     if not names:
         return []
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    message = f"no data for {', '.join(names[:3])}{more}: the external data file is not there"
-    return [Diagnostic(message, severity="warning", rule="onnx-data")]
+    message = f"no data for {', '.join(names[:3])}{more}: {why}"
+    return [Diagnostic(message, severity="warning", rule="missing-data")]
 
 
 def _storable(array: Any) -> Any:
