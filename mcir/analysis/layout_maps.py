@@ -53,10 +53,21 @@ class LayoutMaps:
         return tuple(layout[perm.index(axis)] for axis in range(len(perm))) if perm else None
 
     def _reshape_forward(self, node: MCNode, layout: Layout) -> Layout | None:
-        return self._labels.regroup(layout, self._result_dims(node))
+        kept = self._copied(node)
+        rest = self._labels.regroup(layout[kept:], self._result_dims(node)[kept:])
+        return None if rest is None else (*layout[:kept], *rest)
 
     def _reshape_backward(self, node: MCNode, layout: Layout) -> Layout | None:
-        return self._labels.regroup(layout, node.inputs[0].shape)
+        kept = self._copied(node)
+        rest = self._labels.regroup(layout[kept:], node.inputs[0].shape[kept:])
+        return None if rest is None else (*layout[:kept], *rest)
+
+    def _copied(self, node: MCNode) -> int:
+        """How many leading axes a reshape copies because its shape says 0 for them."""
+        if node.op != "reshape" or node.attrs.get("allow_zero", False):
+            return 0
+        wanted = self._constants.argument(node, 1, "shape") or []
+        return next((at for at, size in enumerate(wanted) if size != 0), len(wanted))
 
     def _result_dims(self, node: MCNode) -> list[Dim]:
         """The declared dims; an unknown one that the wanted shape names is taken from there."""

@@ -16,12 +16,12 @@ from mcir.analysis.softmax import MAX_WALK, Softmax
 from mcir.nodes import MCNode
 from mcir.values import MCValue
 
-# What a predicate says of the scores, by the op that made it from what its operand says.
+# What a predicate says of the scores, by the op that made it from what its operand says. `> -inf` is not among them:
+# it takes NaN for dead.
 _COMPARISONS = {
     ("scores", "equal"): "element dead", ("scores", "not_equal"): "element alive",
-    ("scores", "less_equal"): "element dead", ("scores", "greater"): "element alive",
-    ("row max", "equal"): "row dead", ("row max", "not_equal"): "row alive",
-    ("row max", "less_equal"): "row dead", ("row max", "greater"): "row alive",
+    ("scores", "less_equal"): "element dead",
+    ("row max", "equal"): "row dead", ("row max", "not_equal"): "row alive", ("row max", "less_equal"): "row dead",
 }  # fmt: skip
 _REDUCTIONS = {
     ("scores", "reduce_max"): "row max",
@@ -129,8 +129,8 @@ class RowGuards:
     def _is_predicate_step(self, node: MCNode) -> bool:
         if len(node.inputs) == 2:
             return node.op in _COMPARED and any(self._constants.scalar(value) is not None for value in node.inputs)
-        if node.op == "cast" and node.inputs[0].dtype != "i1":
-            return widens(node)  # a mask that is rounded first is another mask
+        if node.op == "cast":
+            return _is_flag(node) or widens(node)  # a mask that is rounded first is another mask
         return node.op in _PREDICATE_STEPS or is_identity(node, self._constants)
 
     def _tested(self, node: MCNode) -> int:
@@ -151,7 +151,7 @@ class RowGuards:
         if node.op == "not":
             return _NEGATIONS.get(says)
         if node.op == "cast":
-            return says
+            return says if widens(node) or says not in ("scores", "row max") else None
         if node.op.startswith("reduce_"):
             same_axis = axes_of(node, len(node.inputs[0].shape)) == [key_axis] and node.attrs.get("keepdims", True)
             return _REDUCTIONS.get((says, node.op)) if same_axis else None
@@ -167,3 +167,8 @@ class RowGuards:
         if constant == -math.inf:
             return _COMPARISONS.get((says, op))
         return _AGAINST_ZERO.get((says, op)) if constant == 0 else None
+
+
+def _is_flag(node: MCNode) -> bool:
+    """True for a cast from or to 0/1: of a predicate, or of a predicate in numbers."""
+    return "i1" in (node.inputs[0].dtype, node.outputs[0].dtype)

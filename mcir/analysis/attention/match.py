@@ -231,13 +231,17 @@ class _Attempt:
     def _peeled(self, q: Operand, k: Operand, v: Operand, head_dim: int) -> tuple[Operand, Operand, Operand]:
         """Q, K and V without scales, transposes of K, and the repetition of grouped heads where K and V agree."""
         q = self.peeler.scales(q)
-        k = self.peeler.head_dim_last(self.peeler.scales(k), head_dim)
+        k = self._plain_key(k, head_dim)
         v = self.peeler.identities(v)
         few_keys, few_values = self.peeler.unexpanded(k), self.peeler.unexpanded(v)
         if few_keys is not None and few_values is not None and few_keys[1] == few_values[1]:
-            k = self.peeler.head_dim_last(self.peeler.scales(few_keys[0]), head_dim)
+            k = self._plain_key(few_keys[0], head_dim)
             v = self.peeler.identities(few_values[0])
         return q, k, v
+
+    def _plain_key(self, k: Operand, head_dim: int) -> Operand:
+        """K without scales and transposes, and without the identities and scales in front of these."""
+        return self.peeler.scales(self.peeler.head_dim_last(self.peeler.scales(k), head_dim))
 
     def _query(self, q: Operand, k: Operand, v: Operand) -> int:
         """The atom of the query axis: the last one of the scores that comes from Q alone."""

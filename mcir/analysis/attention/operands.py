@@ -83,28 +83,39 @@ class Peeler:
     def head_dim_last(self, operand: Operand, head_dim: int) -> Operand:
         """K before the layout ops that bring its head dim away from the last axis.
 
-        The nearest value whose last axis is the head dim; where there is none, the value before all transposes.
+        The nearest value with the same axes and the head dim last; else the nearest with the head dim last, however its
+        axes are merged; else the value before all transposes.
         """
+        wanted = sorted(self._labels.refined_layout(operand.layout))
+        nearest: Operand | None = None
         current = before_transposes = operand
         only_transposes = True
         for _ in range(MAX_PEEL):
-            if current.layout and self._labels.refined(current.layout[-1]) == self._labels.refined((head_dim,)):
-                return current
+            if self._ends_in(current.layout, head_dim):
+                if sorted(self._labels.refined_layout(current.layout)) == wanted:
+                    return current
+                nearest = nearest or current
             node = self._shadow.producer_of(current.value)
-            if node is None:
+            moved = None if node is None else self._before(node, current)
+            if node is None or moved is None:
                 break
-            passed = self._passed(node)
-            if passed is not None:
-                current = replace(current, value=node.inputs[passed], nodes=[*current.nodes, node])
-            else:
-                moved = self._maps.backward(node, current.layout) if node.op in LAYOUT_OPS - REPEATING_OPS else None
-                if moved is None:
-                    break
-                current = Operand(node.inputs[0], moved, current.factor, [*current.nodes, node])
-                only_transposes = only_transposes and node.op == "transpose"
+            current = moved
+            only_transposes = only_transposes and (node.op == "transpose" or self._passed(node) is not None)
             if only_transposes:
                 before_transposes = current
-        return before_transposes
+        return nearest or before_transposes
+
+    def _ends_in(self, layout: Layout, head_dim: int) -> bool:
+        return bool(layout) and self._labels.refined(layout[-1]) == self._labels.refined((head_dim,))
+
+    def _before(self, node: MCNode, operand: Operand) -> Operand | None:
+        """The operand of an identity, exact cast or layout op that makes `operand`; None for any other op."""
+        passed = self._passed(node)
+        nodes = [*operand.nodes, node]
+        if passed is not None:
+            return replace(operand, value=node.inputs[passed], nodes=nodes)
+        moved = self._maps.backward(node, operand.layout) if node.op in LAYOUT_OPS - REPEATING_OPS else None
+        return None if moved is None else replace(operand, value=node.inputs[0], layout=moved, nodes=nodes)
 
     def unexpanded(self, operand: Operand) -> tuple[Operand, frozenset[int]] | None:
         """The operand before an op that repeats it, and the atoms that it is repeated along; None if there is none."""

@@ -40,6 +40,13 @@ FUSED_OPS = frozenset(
             "Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention", "PackedAttention",
             "PackedMultiHeadAttention", "DecoderMaskedMultiHeadAttention", "SparseAttention",
         )),
+        ("aten", (
+            "scaled_dot_product_attention", "_scaled_dot_product_attention_math", "_native_multi_head_attention",
+            "_scaled_dot_product_cudnn_attention", "_scaled_dot_product_efficient_attention",
+            "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
+            "_scaled_dot_product_fused_attention_overrideable", "_transformer_encoder_layer_fwd",
+        )),
+        ("higher_order", ("flex_attention",)),
     )
     for op in ops
 )  # fmt: skip
