@@ -148,18 +148,24 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Tensor, ...]]]] = 
     "variance": (lambda a: (a.var(-1), a.var((0, 1), correction=0), a.var(1, unbiased=False)), lambda: (floats(*X),)),
     "logsumexp": (lambda a: (a.logsumexp(-1), a.logsumexp(1, True)), lambda: (with_dead_row(),)),
     "softmax": (
-        lambda a: (a.softmax(-1), a.softmax(0, dtype=torch.float32), a.log_softmax(1)), lambda: (floats(*X, dtype=HALF),),
+        lambda a: (a.softmax(-1), a.softmax(0, dtype=torch.float32), a.log_softmax(1)),
+        lambda: (floats(*X, dtype=HALF),),
     ),
     "_safe_softmax": (lambda a: aten._safe_softmax(a, -1), lambda: (with_dead_row(),)),
     "layer_norm": (
         lambda a, w, b: (F.layer_norm(a, (4, 5), w, b), F.layer_norm(a, (5,)), F.layer_norm(a, (4, 5), None, b, 0.1)),
         lambda: (floats(*X), floats(4, 5), floats(4, 5)),
     ),
-    "rms_norm": (lambda a, w: (F.rms_norm(a * 1e-3, (5,)), F.rms_norm(a, (5,), w, 0.1)), lambda: (floats(*X), floats(5))),
+    "rms_norm": (
+        lambda a, w: (F.rms_norm(a * 1e-3, (5,)), F.rms_norm(a, (5,), w, 0.1)),
+        lambda: (floats(*X), floats(5)),
+    ),
     "rms_norm fp16": (lambda a: F.rms_norm(a * 1e-3, (5,)), lambda: (floats(*X, dtype=HALF),)),
     # layout
     "views": (
-        lambda a: (a.view(12, 5), a.reshape(-1), a.flatten(1), a.unflatten(-1, (5, 1)), a.view(2, -1, 3), a.transpose(0, -1)),
+        lambda a: (
+            a.view(12, 5), a.reshape(-1), a.flatten(1), a.unflatten(-1, (5, 1)), a.view(2, -1, 3), a.transpose(0, -1),
+        ),
         lambda: (floats(3, 4, 5),),
     ),
     "axes": (
@@ -170,7 +176,10 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Tensor, ...]]]] = 
         lambda a: (a.squeeze(), a.squeeze(1), a.squeeze(0), a.squeeze((1, 3)), a.unsqueeze(-1)),
         lambda: (floats(3, 1, 4, 1),),
     ),
-    "expand": (lambda a: (a.expand(2, 3, 4, 5), a.expand(-1, 4, -1)), lambda: (floats(3, 1, 5).expand(3, 4, 5)[:, :1],)),
+    "expand": (
+        lambda a: (a.expand(2, 3, 4, 5), a.expand(-1, 4, -1)),
+        lambda: (floats(3, 1, 5).expand(3, 4, 5)[:, :1],),
+    ),
     "slices": (
         lambda a: (a[1:, ::2, -2:], a[:, 1], a[..., -1], a[0:2, :-1], a.narrow(1, 1, 2), a[None, :, 3:9], a[:, -3:-1]),
         lambda: (floats(*X),),
@@ -183,7 +192,9 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Tensor, ...]]]] = 
         lambda a, b: (torch.cat([a, b], -1), torch.stack([a, b], 1), torch.cat([a])), lambda: (floats(*X), floats(*X)),
     ),
     "repeats": (
-        lambda a: (a.repeat(2, 1, 3), a.repeat(2, 1, 1, 2), a.repeat_interleave(2, 1), a.repeat_interleave(3), a.tile(2)),
+        lambda a: (
+            a.repeat(2, 1, 3), a.repeat(2, 1, 1, 2), a.repeat_interleave(2, 1), a.repeat_interleave(3), a.tile(2),
+        ),
         lambda: (floats(*X),),
     ),
     "roll and flip": (lambda a: (a.roll(1, 0), a.roll((-1, 7), (1, 2)), a.flip(0, -1)), lambda: (floats(*X),)),
