@@ -112,7 +112,8 @@ def mask_attributes(band: Band, difference: int | None) -> dict[str, Any] | None
     if hi == UNBOUNDED:
         offset = max(0, int(lo))
         return {"kind": "window", "left": offset - int(lo), "right": -1, "offset": offset}
-    offset = int(hi) if hi == difference or not lo <= 0 <= hi else 0
+    around_zero = lo <= 0 <= hi and (hi != difference or lo == -hi)
+    offset = 0 if around_zero else int(hi)
     return {"kind": "window", "left": offset - int(lo), "right": int(hi) - offset, "offset": offset}
 
 

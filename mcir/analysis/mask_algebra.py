@@ -96,12 +96,12 @@ def form_of_data(shape: Shape, items: Sequence[Any]) -> Form | None:
 
 
 def _counting(axis: int, items: Sequence[Any]) -> Form | None:
-    if not all(isinstance(item, int) and not isinstance(item, bool) for item in items):
+    if not all(isinstance(item, (int, float)) and not isinstance(item, bool) and item % 1 == 0 for item in items):
         return None
     step = items[1] - items[0]
     if any(after - before != step for before, after in pairwise(items)):
         return None
-    return Affine(((axis, step),), items[0])
+    return Affine(((axis, int(step)),), int(items[0]))
 
 
 def aligned(form: Form, shape: Shape, result: Shape) -> Form | None:

@@ -29,6 +29,7 @@ class Writer:
         self.sizes: dict[str, Dim] = dict(sizes or DISTINCT)
         self.graph = SemanticGraph("g")
         self._count = 0
+        self._constants: dict[str, Any] = {}
 
     def dims(self, labels: str) -> tuple[Dim, ...]:
         """The sizes of labels, one letter an axis; "1" is one."""
@@ -49,7 +50,8 @@ class Writer:
         declared = [TensorType(*to)] if to else [TensorType((), operands[0].dtype if operands else "fp32")]
         if definition is not None:
             types = [operand.type for operand in operands]
-            context = TypeContext(definition, types, definition.attributes(attrs), declared)
+            known = {at: self._constants[x.name] for at, x in enumerate(operands) if x.name in self._constants}
+            context = TypeContext(definition, types, definition.attributes(attrs), declared, known)
             declared = list(definition.infer(context))
         self._count += 1
         results = [MCValue(name or f"v{self._count}", type_.shape, type_.dtype) for type_ in declared[:1]]
@@ -60,7 +62,9 @@ class Writer:
         return self.op("cast", x, to=(x.shape, dtype))
 
     def const(self, value: Any, dtype: str = "fp32", shape: tuple[Dim, ...] = (), name: str = "") -> MCValue:
-        return self.op("constant", to=(shape, dtype), value=value, name=name)
+        result = self.op("constant", to=(shape, dtype), value=value, name=name)
+        self._constants[result.name] = value
+        return result
 
     def scaled(self, x: MCValue, factor: float) -> MCValue:
         return self.op("mul", x, self.const(factor, x.dtype))
