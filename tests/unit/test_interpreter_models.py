@@ -10,8 +10,13 @@ import numpy as np
 import pytest
 
 from mcir.importers.onnx import read_onnx
+from mcir.interpreter.check import check_module
 from mcir.interpreter.graph import run_graph
+from mcir.interpreter.lowered import regions_of, run_lowered
 from mcir.interpreter.npz import write_npz
+from mcir.module import MCModule
+from mcir.passes.attention_pattern import AttentionPattern
+from mcir.passes.streaming_lowering import StreamingLowering
 from mcir.printer import print_module
 from mcir.tools.run import main
 
@@ -28,13 +33,26 @@ def llama() -> dict[str, Any]:
         given = [stored[name] for name in stored.files if name.startswith("in")]
         expected = stored["out0"]
     inputs = {value.name: array for value, array in zip(graph.inputs, given, strict=True)}
-    return {"module": imported.module, "arrays": inputs | dict(imported.weights), "expected": expected}
+
+    def fresh() -> MCModule:
+        return read_onnx(MODELS / "llama.full.onnx").module
+
+    return {"fresh": fresh, "module": imported.module, "arrays": inputs | dict(imported.weights), "expected": expected}
 
 
 @pytest.mark.parametrize("mode", ["typed", "algebraic"])
 def test_the_graph_gives_what_pytorch_gave(llama: dict[str, Any], mode: str) -> None:
     (found,) = run_graph(llama["module"].graphs[0], llama["arrays"], mode).values()
     np.testing.assert_allclose(found, llama["expected"], **CLOSE)
+
+
+def test_so_does_the_model_with_its_attentions_streamed(llama: dict[str, Any]) -> None:
+    """Both attentions run as streams with ragged tiles; they are proved besides."""
+    module = StreamingLowering(tile_m=5, tile_n=3, tile_k=7)(AttentionPattern()(llama["fresh"]()))
+    assert len(regions_of(module, module.graphs[0])) == 2
+    (found,) = run_lowered(module, module.graphs[0], llama["arrays"]).values()
+    np.testing.assert_allclose(found, llama["expected"], **CLOSE)
+    assert [result.status for result in check_module(module)] == ["proved", "proved"]
 
 
 def test_so_does_mcir_run_from_files(llama: dict[str, Any], tmp_path: Path) -> None:
