@@ -196,24 +196,12 @@ class Walks:
                 raise Declined("post-softmax", node, f"the probabilities become {node.outputs[0].dtype}")
         elif node.op in LAYOUT_OPS:
             if node.inputs[0] is not value or (node.op == "slice" and not is_identity(node, self._constants)):
-                rule = "sink" if self._has_sink(node) else "post-softmax"
-                raise Declined(rule, node, f"{node.op} stands between softmax and V")
+                raise Declined("post-softmax", node, f"{node.op} stands between softmax and V")
         elif not is_identity(node, self._constants):
             carried = neutral_operand(node, self._constants)
             if carried is None or node.inputs[carried] is not value:
                 rule = "post-softmax" if lookup(node.op) and "pointwise" in _traits(node) else "no-value"
                 raise Declined(rule, node, f"the probabilities go to {node.op}, not to a contraction with V")
-
-    def _has_sink(self, node: MCNode) -> bool:
-        """Whether what is sliced off the probabilities was joined to the scores."""
-        softmax = self._shadow.producer_of(node.inputs[0])
-        for _ in range(MAX_WALK):
-            if softmax is None or not softmax.inputs:
-                return False
-            if softmax.op == "concat":
-                return True
-            softmax = self._shadow.producer_of(softmax.inputs[0])
-        return False
 
     def _to_division(self, contraction: MCNode, division: MCNode) -> list[MCNode]:
         """The nodes from the contraction of bare exponentials to their division, the division included."""
