@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from mcir.analysis.axes import Layout, axis_size, label_sizes
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.interpreter.subject import Subject
-from mcir.types import Dim, Shape
+from mcir.types import Shape
 
 # What a free label takes in the first, second, ... proof: more queries than keys and the reverse, one of each,
 # sizes around the small tiles that schedules use, and no key at all.
@@ -107,8 +107,3 @@ def _finished(subject: Subject, bindings: list[tuple[Layout, Shape]], labels: di
 def score_bytes(sizes: Sizes) -> int:
     """Bytes of one fp64 score matrix over all batch indices."""
     return 8 * math.prod(size for label, size in sizes.labels.items() if label not in ("d", "e"))
-
-
-def dims_of(shape: tuple[Dim, ...], names: dict[str, int]) -> tuple[int, ...]:
-    """A shape in numbers; an unknown size is 1."""
-    return tuple(names.get(dim, 1) if isinstance(dim, str) else dim or 0 if dim is not None else 1 for dim in shape)
