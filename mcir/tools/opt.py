@@ -86,7 +86,7 @@ def _report(
         faults = check_diagnostics(source, [*result.diagnostics, *remarks])
         reporter.show(faults)
         return not faults
-    stderr.write(result.memory)
+    stderr.write(result.reports)
     reporter.show(result.diagnostics)
     if options.remarks:
         reporter.show_remarks(result.remarks)

@@ -32,7 +32,7 @@ class ChunkResult:
     output: str | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
-    memory: str = ""  # the memory report, if one is asked for
+    reports: str = ""  # the memory report and the proofs that are asked for
 
 
 def split_source(source: Source) -> list[Source]:
@@ -75,6 +75,9 @@ def process_chunk(source: Source, options: Options, timing: Timing, stderr: Text
         if options.memory_report or options.target:
             with timing.phase("memory report"):
                 _account(module, options, result)
+        if options.prove:
+            with timing.phase("prove"):
+                _prove(module, result)
         with timing.phase("print"):
             result.output = dump_module(module, options.dump) if options.dump else print_module(module)
     except MCIRError as error:
@@ -90,9 +93,27 @@ def _account(module: MCModule, options: Options, result: ChunkResult) -> None:
     from mcir.tools.memory_report import memory_report
 
     report = memory_report(module, options.memory_report, options.target, options.dims)
-    result.memory = report.text
+    result.reports += report.text
     errors = [diagnostic for diagnostic in report.diagnostics if diagnostic.severity == "error"]
     result.diagnostics += [diagnostic for diagnostic in report.diagnostics if diagnostic not in errors]
+    if errors:
+        raise MCIRError(errors)
+
+
+def _prove(module: MCModule, result: ChunkResult) -> None:
+    """Enters a line for each region that is proved. Raises MCIRError with the regions that are not."""
+    try:
+        from mcir.interpreter.check import check_module
+    except ImportError as error:
+        hint = "pip install 'mcir[run]'"
+        raise MCIRError(Diagnostic(f"--prove needs {error.name}", hint=hint, rule="proof")) from None
+    places = {region.name: region.loc for region in module.regions}
+    errors = []
+    for proof in check_module(module):
+        if proof.status == "proved":
+            result.reports += f"{proof}\n"
+        else:
+            errors.append(Diagnostic(str(proof), places.get(proof.region), rule="proof"))
     if errors:
         raise MCIRError(errors)
 

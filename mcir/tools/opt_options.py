@@ -31,6 +31,7 @@ _REPORTS = (
          choices=("text", "json")),
     Flag("--target", VALUE, "refuse tiles that do not fit on sm_80, sm_90, gfx942, ...", "TARGET", _CHECKS),
     Flag("--dim", VALUE, "sizes of named dimensions for the memory report", "NAME=SIZE,..", _CHECKS),
+    Flag("--prove", SWITCH, "run every region beside its graph and refuse a difference", group=_CHECKS),
     Flag("--verify-each", SWITCH, "verify after every pass (default; =false or --no-verify-each)", group=_CHECKS),
     Flag("--no-verify-each", SWITCH, group=_CHECKS, hidden=True),
     Flag("--verify-roundtrip", SWITCH, "check that print and parse give the module back", group=_CHECKS),
@@ -78,6 +79,7 @@ class Options:
     memory_report: str = ""
     target: str = ""
     dims: dict[str, int] = field(default_factory=dict)
+    prove: bool = False
     verify_each: bool = True
     verify_roundtrip: bool = False
     verify_diagnostics: bool = False
@@ -183,7 +185,7 @@ _SWITCHES = {
     "split-input-file": "split", "strip-comments": "strip_comments",
     "verify-each": "verify_each", "verify-roundtrip": "verify_roundtrip",
     "verify-diagnostics": "verify_diagnostics", "print-ir-after-change": "print_change",
-    "dump-pass-pipeline": "dump_pipeline", "timing": "timing",
+    "dump-pass-pipeline": "dump_pipeline", "timing": "timing", "prove": "prove",
 }  # fmt: skip
 _PRINTS = {
     "print-ir-before": "print_before", "print-ir-before-all": "print_before",
