@@ -10,7 +10,8 @@ The contract, rule by rule, stands in `mcir/analysis/attention/rules.py`. Each s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.passes.base import ModulePass, Remark, register_pass
 from mcir.regions import ExecutionRegion
+from mcir.verifier import check_module
 
 
 @register_pass
@@ -50,18 +52,41 @@ class AttentionPattern(ModulePass):
 def detect_attention_pattern(ops: SemanticGraph | Iterable[Any]) -> list[ExecutionRegion]:
     """The attention regions of a graph or of a list of operator records, in graph order.
 
-    A record is a dictionary or an object with name, op, inputs, outputs and attrs, in any order (design note, 9.1).
+    A record is a dictionary or an object with name, op, inputs, outputs and attrs, in any order (design note, 9.1; see
+    `mcir.analysis.records`). Raises MCIRError for records or a graph that are not valid.
     """
-    graph = ops if isinstance(ops, SemanticGraph) else graph_of_records(ops)
-    return [finding.region for finding in find_attention(graph, {graph.name}) if finding.region is not None]
+    graph = _graph(ops)
+    with _verified(graph):
+        return [finding.region for finding in find_attention(graph, {graph.name}) if finding.region is not None]
 
 
 def run_attention_pattern_pass(semantic_graph: SemanticGraph | MCModule | Iterable[Any]) -> MCModule:
-    """The module of a graph (a module, or a list of operator records) and its attention regions."""
-    if isinstance(semantic_graph, MCModule):
-        return AttentionPattern()(semantic_graph)
-    graph = semantic_graph if isinstance(semantic_graph, SemanticGraph) else graph_of_records(semantic_graph)
-    return AttentionPattern()(MCModule(graphs=[graph]))
+    """The module of a graph (a module, or a list of operator records) with its attention regions.
+
+    Raises MCIRError for records or a graph that are not valid.
+    """
+    module = semantic_graph if isinstance(semantic_graph, MCModule) else MCModule(graphs=[_graph(semantic_graph)])
+    with _verified(*module.graphs):
+        return AttentionPattern()(module)
+
+
+def _graph(ops: SemanticGraph | Iterable[Any]) -> SemanticGraph:
+    """The graph of records is verified, since other frameworks may mean other things by an op."""
+    if isinstance(ops, SemanticGraph):
+        return ops
+    graph = graph_of_records(ops)
+    check_module(MCModule(graphs=[graph]))
+    return graph
+
+
+@contextmanager
+def _verified(*graphs: SemanticGraph) -> Iterator[None]:
+    """A fault on a graph that is not valid is reported as what is wrong with the graph."""
+    try:
+        yield
+    except (IndexError, KeyError, TypeError, ValueError, AttributeError, AssertionError):
+        check_module(MCModule(graphs=list(graphs)))
+        raise
 
 
 def _remark(graph: SemanticGraph, finding: Finding) -> Remark:

@@ -134,3 +134,17 @@ def test_bad_records(rows: list[Any], message: str) -> None:
         detect_attention_pattern(rows)
     assert caught.value.diagnostics[0].message.startswith(message)
     assert caught.value.diagnostics[0].rule == "records"
+
+
+def test_an_op_that_is_used_otherwise_is_an_error() -> None:
+    """Another framework's `dim` is no axis that could be overlooked."""
+    rows = [record("softmax", [value("x", 2)], value("y", 2), dim=-1)]
+    with pytest.raises(MCIRError, match="dim"):
+        run_attention_pattern_pass(rows)
+
+
+def test_a_graph_that_is_not_valid_is_an_error() -> None:
+    graph = graph_of_records(ATTENTION)
+    graph.nodes[3].inputs.clear()
+    with pytest.raises(MCIRError, match="softmax"):
+        detect_attention_pattern(graph)
