@@ -14,6 +14,7 @@ from mcir.analysis.layout_maps import is_identity, widens
 from mcir.analysis.shadow import Shadow, axes_of
 from mcir.analysis.softmax import MAX_WALK, Softmax
 from mcir.nodes import MCNode
+from mcir.types import DTYPES
 from mcir.values import MCValue
 
 # What a predicate says of the scores, by the op that made it from what its operand says. `> -inf` is not among them:
@@ -154,6 +155,8 @@ class RowGuards:
             return says if widens(node) or says not in ("scores", "row max") else None
         if node.op.startswith("reduce_"):
             same_axis = axes_of(node, len(node.inputs[0].shape)) == [key_axis] and node.attrs.get("keepdims", True)
+            if node.op == "reduce_sum" and not _counts(node.outputs[0].dtype):
+                return None
             return _REDUCTIONS.get((says, node.op)) if same_axis else None
         if len(node.inputs) == 2:
             return self._comparison(says, node)
@@ -172,3 +175,9 @@ class RowGuards:
 def _is_flag(node: MCNode) -> bool:
     """True for a cast from or to 0/1: of a predicate, or of a predicate in numbers."""
     return "i1" in (node.inputs[0].dtype, node.outputs[0].dtype)
+
+
+def _counts(dtype: str) -> bool:
+    """Whether a sum of flags in `dtype` is zero only if all are: narrow integers wrap, an fp8 sum may become NaN."""
+    info = DTYPES.get(dtype)
+    return info is not None and info.bits >= (32 if info.kind != "float" else 16)

@@ -115,6 +115,8 @@ class ModifierReader:
         turned = carried == 1 and node.op not in _COMMUTATIVE
         number = self._constants.scalar(other)
         if number is not None and not isinstance(number, bool):
+            if node.op in ("mul", "div") and not math.isfinite(number):
+                raise Declined("score-chain", node, f"the scores are scaled by {float(number)}, not a finite number")
             self._add(node, value=float(number), reversed=turned)
             return
         # A triangle of 0 and -inf that is added stays an operand: NaN + -inf is NaN where a mask would hide the NaN.

@@ -18,7 +18,7 @@ PATTERN = "scaled_dot_product_attention"
 # Modifiers that make has_mask true: they add to scores or take some away.
 _MASKING = frozenset({"add", "sub", "where", "mask"})
 # Steps after which scores are still scores times a factor plus something.
-_LINEAR = frozenset({"add", "sub"})
+_LINEAR = frozenset({"add", "sub", "where", "mask"})  # a score that a mask keeps keeps its factor
 # Steps that map finite scores to finite scores; after any other a whole row may be -inf.
 _FINITE = frozenset({"add", "sub", "mul", "div", "where", "mask", "softcap", "tanh", "min", "max", "cast"})
 

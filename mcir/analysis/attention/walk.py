@@ -154,6 +154,8 @@ class Walks:
 
     def _one_way(self, value: MCValue, steps: list[Step], pending: list[tuple[MCValue, list[Step]]]) -> ScorePath:
         """Follows the likeliest operand back; the others go to `pending`."""
+        if steps:
+            self._check_step(steps[-1])
         while True:
             node = self._shadow.producer_of(value)
             assert node is not None  # `leads` said so
@@ -165,7 +167,14 @@ class Walks:
                 pending.append((node.inputs[ways[1]], [*steps, Step(node, ways[1])]))
             steps.append(Step(node, ways[0]))
             value = node.inputs[ways[0]]
-            self._check_use(value, [node])
+            self._check_step(steps[-1])
+
+    def _check_step(self, step: Step) -> None:
+        """Raises Declined if the scores that come into `step` are needed besides, by the same node or others."""
+        node, value = step.node, step.node.inputs[step.carried]
+        self._check_use(value, [node])
+        if sum(operand is value for operand in node.inputs) > 1:
+            raise Declined("single-use", node, f"{node.op} takes %{value.name} more than once")
 
     def _next(self, value: MCValue, own: list[MCNode], softmax: Softmax) -> MCNode:
         """The one node that uses `value`, besides the softmax's own."""
