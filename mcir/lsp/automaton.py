@@ -1,0 +1,108 @@
+"""The LALR automaton that Lark made of the grammar, as a loop that can be fed any text, token by token.
+
+There is no second grammar: states, rules and terminals are those of `grammar/mcir.lark`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from mcir.syntax.grammar import plain_parser
+
+END = "$END"
+_IGNORED = frozenset({"COMMENT", "WHITESPACE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """`rows` gives for each state and symbol the state to go to, or -1 - n to reduce by rule n."""
+
+    rows: dict[int, dict[str, int]]
+    rules: list[tuple[str, int]]  # left side, number of items
+    start: int
+    end: int  # the state of a whole text
+    lexers: dict[int, re.Pattern[str]]  # by state: the terminals that may stand there, by priority
+    terminals: dict[str, re.Pattern[str]]
+
+    def match(self, state: int, text: str, at: int) -> re.Match[str] | None:
+        """The terminal at `at` (`lastgroup`) that may stand in `state`."""
+        return self.lexers[state].match(text, at)
+
+
+@cache
+def automaton() -> Automaton:
+    """The automaton of the grammar; made once, in about 0.1 s."""
+    lark = plain_parser()
+    table = lark.parser.parser._parse_table
+    lexers = lark.parser.lexer.lexers
+    numbers: dict[Any, int] = {}
+    rows = {state: _row(actions, numbers) for state, actions in table.states.items()}
+    rules = [(str(rule.origin.name), len(rule.expansion)) for rule in numbers]
+    scanners = {state: _scanner(lexers[state], row) for state, row in rows.items()}
+    terminals = {terminal.name: re.compile(terminal.pattern.to_regexp()) for terminal in lark.terminals}
+    return Automaton(rows, rules, table.start_states["start"], table.end_states["start"], scanners, terminals)
+
+
+def _row(actions: dict[str, Any], numbers: dict[Any, int]) -> dict[str, int]:
+    row = {}
+    for name, (action, argument) in actions.items():
+        row[name] = argument if action.name == "Shift" else -1 - numbers.setdefault(argument, len(numbers))
+    return row
+
+
+def _scanner(lexer: Any, row: dict[str, int]) -> re.Pattern[str]:
+    names = [terminal for terminal in lexer.terminals if terminal.name in row and terminal.name not in _IGNORED]
+    # an empty class fits nothing: a state behind which only the end may stand
+    return re.compile("|".join(f"(?P<{item.name}>{item.pattern.to_regexp()})" for item in names) or "[^\\s\\S]")
+
+
+class Stack:
+    """The states that a text has led to; starts at the beginning of a text."""
+
+    __slots__ = ("automaton", "states")
+
+    def __init__(self) -> None:
+        self.automaton = automaton()
+        self.states = [self.automaton.start]
+
+    @property
+    def row(self) -> dict[str, int]:
+        """What may come next, as far as the state on top tells; see `accepts`."""
+        return self.automaton.rows[self.states[-1]]
+
+    def feed(self, terminal: str) -> bool:
+        """Takes one terminal. False, and nothing happens, where it may not stand."""
+        after = self._after(terminal)
+        if after is None:
+            return False
+        depth, pushed = after
+        del self.states[depth:]
+        self.states += pushed
+        return True
+
+    def accepts(self) -> set[str]:
+        """The terminals that may stand next."""
+        known = self.automaton.terminals
+        return {name for name in self.row if (name in known or name == END) and self._after(name) is not None}
+
+    def _after(self, terminal: str) -> tuple[int, list[int]] | None:
+        """How many states stay and which come on top of them when `terminal` is taken, or None."""
+        rows, rules, states = self.automaton.rows, self.automaton.rules, self.states
+        depth = len(states)
+        pushed: list[int] = []
+        while True:
+            state = pushed[-1] if pushed else states[depth - 1]
+            action = rows[state].get(terminal)
+            if action is None:
+                return (depth, pushed) if terminal == END and state == self.automaton.end else None
+            if action >= 0:
+                pushed.append(action)
+                return depth, pushed
+            origin, length = rules[-1 - action]
+            taken = min(length, len(pushed))
+            del pushed[len(pushed) - taken :]
+            depth -= length - taken
+            pushed.append(rows[pushed[-1] if pushed else states[depth - 1]][origin])

@@ -1,0 +1,58 @@
+"""`mcir-lsp`: the language server, on standard input and output. Editors start it; `grammar/vscode/` shows how."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.tools.arguments import SWITCH, Flag
+from mcir.tools.command import Command, Exit
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
+from mcir.tools.report import Reporter
+
+COMMAND = Command(
+    "mcir-lsp",
+    "[--stdio]",
+    "A language server for MCIR (Language Server Protocol 3.17), on standard input and output.",
+    (Flag("--stdio", SWITCH, "talk over standard input and output (the only way, and the default)"),),
+    (0, 0),
+    (
+        "It shows errors and remarks while you type, hovers, finds and renames names, formats, completes and colours.",
+        "Needs pygls: pip install 'mcir[lsp]'. An extension for VS Code stands in grammar/vscode/.",
+    ),
+)
+
+
+def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
+    """Serves until the client ends it; 1 if pygls is missing, 2 for bad usage."""
+    try:
+        COMMAND.read(argv, stdout, stderr)
+        _serve(stdin, stdout)
+    except Exit as done:
+        return done.code
+    except MCIRError as error:
+        Reporter(stderr).show(error.diagnostics)
+        return EXIT_BAD_INPUT
+    return EXIT_GOOD
+
+
+def _serve(stdin: TextIO, stdout: TextIO) -> None:
+    try:
+        from mcir.lsp.server import make_server
+    except ModuleNotFoundError as error:
+        hint = "pip install 'mcir[lsp]'"
+        raise MCIRError(Diagnostic(f"{COMMAND.name} needs {error.name}", hint=hint)) from None
+    # pygls closes the streams that it is given
+    make_server().start_io(os.fdopen(os.dup(stdin.fileno()), "rb"), os.fdopen(os.dup(stdout.fileno()), "wb"))
+
+
+def console_main() -> None:
+    """The entry point of the installed command."""
+    sys.exit(run_console(COMMAND.name, main))
+
+
+if __name__ == "__main__":
+    console_main()
