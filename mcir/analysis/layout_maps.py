@@ -161,8 +161,8 @@ def neutral_operand(node: MCNode, constants: Constants) -> int | None:
     """The operand that `x + 0`, `x - 0`, `x * 1`, `x / 1` or where(constant, x, y) passes on; None for any other op."""
     if node.op == "where":
         test = constants.scalar(node.inputs[0])
-        passed = 1 if test else 2
-        return passed if test is not None and same_shape(node.inputs[passed], node.outputs[0]) else None
+        chosen = 1 if test else 2
+        return chosen if test is not None and same_shape(node.inputs[chosen], node.outputs[0]) else None
     neutral = {"add": 0, "mul": 1, "sub": 0, "div": 1}.get(node.op)
     if neutral is None or len(node.inputs) != 2:
         return None

@@ -28,7 +28,7 @@ RULES: dict[str, str] = {
     "broadcast": "a mask or bias must fit into the scores; one with further axes repeats the scores",
     "labels": "the sizes of a reshape must tell which axes it splits or merges",
     "dtype": "Q, K, V and the scores must be of float types",
-    "fused-op": "the op is not taken apart; import it in its expanded form",
+    "fused-op": "write it out; the import does, unless it is told not to or nothing defines exactly what it computes",
 }  # fmt: skip
 
 # Ops that hold a whole attention and have no definition here: they stay opaque, with a remark.
