@@ -12,13 +12,27 @@ from mcir.values import MCValue
 
 
 def fresh_name(wanted: str, taken: set[str]) -> str:
-    """`wanted` if it is free, else `wanted_1`, `wanted_2`, ...; the answer is entered in `taken`."""
-    name, count = wanted, 0
-    while name in taken:
-        count += 1
-        name = f"{wanted}_{count}"
+    """`wanted` if it is free, else `wanted_1`, `wanted_2`, ...; the answer is entered in `taken`.
+
+    Costs the logarithm of how many such names are taken; with gaps among them a later one may be given.
+    """
+    name = f"{wanted}_{_free_number(wanted, taken)}" if wanted in taken else wanted
     taken.add(name)
     return name
+
+
+def _free_number(wanted: str, taken: set[str]) -> int:
+    # Numbers are given in turn, so the first free one is found by doubling and halving.
+    low, high = 0, 1
+    while f"{wanted}_{high}" in taken:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if f"{wanted}_{middle}" in taken:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 class Rewriter:

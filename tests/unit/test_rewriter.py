@@ -112,3 +112,17 @@ def test_regions_are_edited_through_all_levels() -> None:
     )
     assert inner.nodes[-1] is added
     assert added.outputs[0].name == "y_1"
+
+
+def test_fresh_names_are_given_in_turn() -> None:
+    taken = {"y"}
+    assert [fresh_name("x", taken) for _ in range(1000)] == ["x", *(f"x_{number}" for number in range(1, 1000))]
+    assert len(taken) == 1001
+
+
+def test_a_fresh_name_is_free_whatever_gaps_there_are() -> None:
+    for gaps in range(2**6):
+        taken = {"x", *(f"x_{number}" for number in range(1, 7) if gaps >> number & 1)}
+        before = set(taken)
+        assert fresh_name("x", taken) not in before
+        assert len(taken) == len(before) + 1
