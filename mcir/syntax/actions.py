@@ -279,7 +279,7 @@ def _name_tokens(token: Token) -> list[Token]:
 
     start = token.start_pos or 0
     # A comment matches first, so that a name inside of it is none.
-    pattern = r'//[^\n]*|%(?:[A-Za-z0-9_.$]+|"(?:[^"\\]|\\.)*")'
+    pattern = r'//[^\r\n]*|%(?:[A-Za-z0-9_.$]+|"(?:[^"\\]|\\.)*")'
     return [
         Token("VALUE", match.group(), start + match.start(), end_pos=start + match.end())
         for match in re.finditer(pattern, str(token))

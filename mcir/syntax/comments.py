@@ -13,7 +13,7 @@ from mcir.regions import Region
 
 Holder = SemanticGraph | Region | MCNode
 _Mark = tuple[int, Holder | None, bool]  # offset, the item that begins or ends there, whether it ends
-_INNER = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*')
+_INNER = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*')
 
 
 class CommentPlacer:

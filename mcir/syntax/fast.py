@@ -22,7 +22,7 @@ from mcir.types import TensorType
 from mcir.values import MCValue
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
-_COMMENT = re.compile(r"//[^\n]*")
+_COMMENT = re.compile(r"//[^\r\n]*")
 # Shorter than any other graph or region: they stand for one that is read, so that Lark is in the
 # same state behind them.
 _EMPTY_GRAPH = "graph@_(){return}"

@@ -186,6 +186,17 @@ execution @e(%x: tensor<fp32>) {
     assert module.comments is not None and module.comments.inside == [" last"]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_every_line_end_ends_a_comment(end: str) -> None:
+    text = end.join(
+        ["// a", "graph @g() { // b", "  %x, // c", '  %y = "f" : tensor<i1>, tensor<i1>', "  return", "} // d"]
+    )
+    graph = parse_module(text).graphs[0]
+    assert graph.comments is not None and graph.comments.before == [" a"]
+    assert [value.name for value in graph.nodes[0].outputs] == ["x", "y"]
+    assert "\r" not in print_module(parse_module(text))
+
+
 @pytest.mark.parametrize(
     "text",
     [
