@@ -18,7 +18,12 @@ class MCIRBuilder:
         return MCValue(name=name, shape=tuple(shape), dtype=dtype, residency=residency)
 
     def node(
-        self, name: str, op: str, inputs: list[MCValue] | None = None, outputs: list[MCValue] | None = None, **attrs: Any
+        self,
+        name: str,
+        op: str,
+        inputs: list[MCValue] | None = None,
+        outputs: list[MCValue] | None = None,
+        **attrs: Any,
     ) -> MCNode:
         """A node; keywords become its attributes. Producers and consumers are entered."""
         return MCNode(name=name, op=op, inputs=inputs or [], outputs=outputs or [], attrs=attrs)

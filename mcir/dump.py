@@ -5,7 +5,7 @@ from __future__ import annotations
 from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.regions import Region
-from mcir.types import REGION_KINDS, Symbol
+from mcir.types import Symbol
 from mcir.values import MCValue
 
 DUMP_STYLES = ("tree", "outline")
@@ -14,8 +14,11 @@ _TITLES = {"execution": "ExecutionRegion", "streaming": "StreamingRegion", "tile
 
 # Attributes that only bind operands or steer the lowering: the dump leaves them out.
 _BINDING = frozenset(
-    "graph q_name k_name v_name o_name q_layout k_layout v_layout o_layout extents scale modifiers "
-    "score_dtype softmax_dtype dead_rows nodes".split()
+    {
+        "graph", "q_name", "k_name", "v_name", "o_name", "q_layout", "k_layout", "v_layout", "o_layout", "extents",
+        "scale", "modifiers", "score_dtype", "softmax_dtype", "dead_rows", "nodes",
+    }
+)  # fmt: skip
 )
 
 
@@ -74,6 +77,3 @@ def _outline_region(region: Region, indent: str, lines: list[str]) -> None:
     for node in region.nodes:
         moved = node.attrs.get("source", node.attrs.get("target"))
         lines.append(f"{indent}  {node.op}({moved})" if moved is not None else f"{indent}  {node.op}")
-
-
-assert set(_TITLES) == set(REGION_KINDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mcir.diagnostics import MCIRError
 from mcir.location import Source
@@ -52,11 +52,11 @@ def parse_with_lark(source: Source) -> MCModule:
 
     lark, actions = lark_parser()
     actions.begin(source)
+    items: Any = []
     try:
         items = lark.parse(source.text)
     except UnexpectedInput as error:
         actions.diagnostics.append(syntax_error(error, source))
-        items = []
     return _finish(actions, items)
 
 

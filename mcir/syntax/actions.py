@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcir.diagnostics import Diagnostic, Note, did_you_mean
 from mcir.graph import SemanticGraph
@@ -19,12 +19,9 @@ from mcir.ops import all_ops, lookup
 from mcir.regions import ExecutionRegion, Region, StreamingRegion, TileRegion
 from mcir.rewriter import fresh_name
 from mcir.syntax.comments import CommentPlacer
-from mcir.syntax.values import ValueActions
+from mcir.syntax.values import Token, ValueActions
 from mcir.types import TensorType
 from mcir.values import MCValue
-
-if TYPE_CHECKING:
-    from lark import Token
 
 MAX_DIAGNOSTICS = 100  # further faults of one text are not worth reading
 
@@ -83,7 +80,7 @@ class Actions(ValueActions):
     def fault(self, token: Token | Location | None, message: str, hint: str = "", notes: Iterable[Note] = ()) -> None:
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             return
-        if not isinstance(token, tuple):
+        if not isinstance(token, Location):
             token = self.locate(token)
         self.diagnostics.append(Diagnostic(message, token, hint=hint, notes=list(notes)))
 
@@ -184,11 +181,8 @@ class Actions(ValueActions):
             MCValue(result, type_.shape, type_.dtype, type_.residency, loc=loc)
             for result, type_ in zip(names, types, strict=True)
         ]
-        if name is not None:
-            node_name = self.read(name)
-        else:
-            node_name = names[0] if names else _Unnamed()
-        node = MCNode(node_name, self.op_name(op), operands, outputs, attrs, loc=loc)
+        default = names[0] if names else _Unnamed()
+        node = MCNode(self.read(name) if name is not None else default, self.op_name(op), operands, outputs, attrs, loc=loc)
         for value in outputs:
             self.declare(value)
         return node
@@ -275,13 +269,13 @@ def _count_fault(token: Token, results: int, types: int) -> tuple[Token, str, st
 
 def _name_tokens(token: Token) -> list[Token]:
     """The single %names of a RESULTS token that holds quotes or comments."""
-    from lark import Token
+    from lark import Token as LarkToken
 
     start = token.start_pos or 0
     # A comment matches first, so that a name inside of it is none.
     pattern = r'//[^\r\n]*|%(?:[A-Za-z0-9_.$]+|"(?:[^"\\]|\\.)*")'
     return [
-        Token("VALUE", match.group(), start + match.start(), end_pos=start + match.end())
+        LarkToken("VALUE", match.group(), start + match.start(), end_pos=start + match.end())
         for match in re.finditer(pattern, str(token))
         if match.group()[0] == "%"
     ]

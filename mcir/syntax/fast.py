@@ -249,7 +249,7 @@ class _Reader:
             tried, row = tables.ROWS[states[-1]]
             at = self.space_without_comments(at)
             match = _scanner(tried).match(self.text, at) if tried else None
-            action = row.get(match.lastgroup if match else "$END")
+            action = row.get(match.lastgroup or "" if match else "$END")
             if action is None and (match is None or (action := row.get("$END")) is None):
                 raise self.misfit(begin)
             if action >= 0:

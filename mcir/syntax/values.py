@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from mcir.diagnostics import Note, did_you_mean
 from mcir.location import Location
 from mcir.text import unquote
 from mcir.types import DTYPE_ALIASES, DTYPES, MAX_ATTRIBUTE_DEPTH, RESIDENCIES, Dim, Symbol, TensorType
 
-if TYPE_CHECKING:
-    from lark import Token
+_Container = TypeVar("_Container", list[Any], dict[str, Any])
+Token = Any  # a str with `start_pos` and `end_pos`: Lark's own, or that of fast.py
 
 _MAX_DECIMAL_DIGITS = 4000  # Python reads longer ones in quadratic time; hexadecimal has no limit
 
@@ -106,7 +106,7 @@ class ValueActions:
     def symbol(self, token: Token) -> Symbol:
         return Symbol(self.read(token))
 
-    def nested(self, container: Any, items: Iterable[Any], token: Token) -> Any:
+    def nested(self, container: _Container, items: Iterable[Any], token: Token) -> _Container:
         """Notes how deep a container nests and refuses what is deeper than allowed."""
         depth = 1 + max((self.depths.get(id(item), 0) for item in items if isinstance(item, (list, dict))), default=0)
         if depth > MAX_ATTRIBUTE_DEPTH + 1:
