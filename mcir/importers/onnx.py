@@ -2,7 +2,8 @@
 
 Every ONNX node comes in: under the name of an MCIR operation where `onnx_table` has an exact
 equivalent, else as an opaque node (`"onnx.Conv"`, `"com.microsoft.MultiHeadAttention"`) with all its
-attributes. Node and value names are kept to the letter. Model-local functions are inlined, the bodies
+attributes. Fused attention operators are written out where their meaning is defined. Node and value names
+are kept to the letter. Model-local functions are inlined, the bodies
 of If, Loop and Scan become graphs of their own. Weights become `parameter` nodes without data;
 `read_onnx` gives their arrays as well.
 
@@ -45,23 +46,29 @@ def import_onnx(
     source: str | os.PathLike[str] | ModelProto,
     *,
     expand_functions: bool = False,
+    keep_attention: bool = False,
     constant_limit: int = DEFAULT_CONSTANT_LIMIT,
 ) -> MCModule:
     """The module of an ONNX model, given as a path or a ModelProto (which stays as it is).
 
-    expand_functions: operators that ONNX itself defines by a body of simpler operators (`Attention`,
-        `RotaryEmbedding`, ...) and that MCIR has no operation for are replaced by that body.
+    expand_functions: operators that ONNX itself defines by a body of simpler operators (`RotaryEmbedding`,
+        ...) and that MCIR has no operation for are replaced by that body.
+    keep_attention: fused attention stays one opaque node each. Otherwise ONNX's `Attention` becomes the body
+        that ONNX defines, ONNX Runtime's operators what `onnx_attention` has for them.
     constant_limit: elements up to which a tensor that is no weight keeps its data.
 
     Raises MCIRError for anything that is not a valid ONNX model that MCIR can hold.
     """
-    return read_onnx(source, expand_functions=expand_functions, constant_limit=constant_limit).module
+    return read_onnx(
+        source, expand_functions=expand_functions, keep_attention=keep_attention, constant_limit=constant_limit
+    ).module
 
 
 def read_onnx(
     source: str | os.PathLike[str] | ModelProto,
     *,
     expand_functions: bool = False,
+    keep_attention: bool = False,
     constant_limit: int = DEFAULT_CONSTANT_LIMIT,
 ) -> OnnxImport:
     """Like `import_onnx`, with the weights. Raises MCIRError."""
@@ -77,14 +84,14 @@ def read_onnx(
 
     path = Path(source) if isinstance(source, (str, os.PathLike)) else None
     model = inline_local_functions(load_model(source))
-    if expand_functions:
-        model = expand(model)
+    attention = "Attention"
+    model = expand(model, lambda op: not keep_attention if op == attention else expand_functions)
     opsets = model_opsets(model)
     root = ordered_graph(model.graph)
     tensors = Tensors(path.parent if path else None, constant_limit)
     check_nodes(root, opsets)
     infer_types(root, model)
-    graphs = import_graphs(root, opsets, tensors, default_name=path.stem if path else "main")
+    graphs = import_graphs(root, opsets, tensors, path.stem if path else "main", keep_attention)
     return OnnxImport(MCModule(graphs=graphs), tensors.weights, tensors.missing)
 
 

@@ -7,7 +7,7 @@ forgets default attributes, so such a node first becomes a call of a local funct
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import onnx.defs
@@ -38,28 +38,40 @@ def inline_local_functions(model: ModelProto) -> ModelProto:
         raise refuse(f"a function of the model cannot be inlined: {first_line(error)}", rule="onnx-function") from None
 
 
-def expand_functions(model: ModelProto) -> ModelProto:
+Wanted = Callable[[str], bool]
+"""Whether operators of this name in ONNX's own domain are to be expanded."""
+
+
+def expand_functions(model: ModelProto, wanted: Wanted) -> ModelProto:
     """A model in which operators that ONNX defines by a body, and that MCIR does not map, are that body.
 
     `model` has no local functions and stays as it is. Raises MCIRError.
     """
     for _ in range(MAX_ROUNDS):
+        if not any(_has_body(proto, wanted, model_opsets(model).get("", 1)) for proto in _protos(model)):
+            return model
         try:
-            expanded = _expanded_once(model, lift=False)
+            model = _expanded_once(model, wanted, lift=False)
         except MCIRError:
             # onnx's version converter cannot convert every body that ONNX states for an older operator set
-            expanded = _expanded_once(model, lift=True)
-        if expanded is None:
-            return model
-        model = expanded
+            model = _expanded_once(model, wanted, lift=True)
     return model
 
 
-def _expanded_once(model: ModelProto, lift: bool) -> ModelProto | None:
+def _protos(model: ModelProto) -> Iterator[NodeProto]:
+    """Every node of the model, of bodies too."""
+    stack = [model.graph]
+    while stack:
+        for proto in stack.pop().node:
+            yield proto
+            for attribute in proto.attribute:
+                stack += [attribute.g] if attribute.HasField("g") else attribute.graphs
+
+
+def _expanded_once(model: ModelProto, wanted: Wanted, lift: bool) -> ModelProto:
     copy = ModelProto()
     copy.CopyFrom(model)
-    if not _call_bodies(copy, lift):
-        return None
+    _call_bodies(copy, wanted, lift)
     copy.opset_import.append(helper.make_opsetid(_DOMAIN, 1))
     expanded = inline_local_functions(copy)
     kept = [entry for entry in expanded.opset_import if entry.domain != _DOMAIN]
@@ -68,26 +80,22 @@ def _expanded_once(model: ModelProto, lift: bool) -> ModelProto | None:
     return expanded
 
 
-def _call_bodies(model: ModelProto, lift: bool) -> bool:
-    """Turns every node to be expanded into a call of a local function with its body; False if there is none.
+def _call_bodies(model: ModelProto, wanted: Wanted, lift: bool) -> None:
+    """Turns every node to be expanded into a call of a local function with its body.
 
     lift: bodies for an older operator set are taken as they are for the model's.
     """
     opset = model_opsets(model).get("", 1)
     root = ordered_graph(model.graph)
-    wanted = [proto for proto, _ in _nodes(root, ()) if _has_body(proto, opset)]
-    if not wanted:
-        return False
     check_nodes(root, model_opsets(model))
     infer_types(root, model)
     for proto, scope in list(_nodes(root, ())):
-        if _has_body(proto, opset):
+        if _has_body(proto, wanted, opset):
             function = _body(proto, scope, opset)
             _lift_opset(function, opset, lift)
             function.domain, function.name = _DOMAIN, f"{proto.op_type}_{len(model.functions)}"
             model.functions.append(function)
             proto.domain, proto.op_type = function.domain, function.name
-    return True
 
 
 def _nodes(
@@ -115,8 +123,8 @@ def _body_versions(schema: Any, opset: int) -> list[int]:
     return [version for version in versions if version <= opset]
 
 
-def _has_body(proto: NodeProto, opset: int) -> bool:
-    schema = _schema(proto, opset)
+def _has_body(proto: NodeProto, wanted: Wanted, opset: int) -> bool:
+    schema = _schema(proto, opset) if wanted(proto.op_type) else None
     return schema is not None and find_row("", proto.op_type, opset) is None and bool(_body_versions(schema, opset))
 
 

@@ -28,13 +28,14 @@ ONNX_PREFIX = "onnx"
 
 
 def import_graphs(
-    root: OrderedGraph, opsets: dict[str, int], tensors: Tensors, default_name: str
+    root: OrderedGraph, opsets: dict[str, int], tensors: Tensors, default_name: str, keep_attention: bool
 ) -> list[SemanticGraph]:
     """The main graph, then the bodies of its If, Loop and Scan nodes in order of appearance.
 
-    A graph is called what ONNX calls it, or `default_name` where it has no name. Raises MCIRError.
+    A graph is called what ONNX calls it, or `default_name` where it has no name. keep_attention: fused
+    attention stays opaque. Raises MCIRError.
     """
-    importer = _Importer(opsets, tensors, set(_read_names(root)))
+    importer = _Importer(opsets, tensors, set(_read_names(root)), keep_attention)
     return importer.run(root, root.proto.name or default_name)
 
 
@@ -63,8 +64,9 @@ class _Draft:
 class _Importer:
     """`read`: names that anything reads; a further result of a node that nothing reads may be left out."""
 
-    def __init__(self, opsets: dict[str, int], tensors: Tensors, read: set[str]) -> None:
+    def __init__(self, opsets: dict[str, int], tensors: Tensors, read: set[str], keep_attention: bool) -> None:
         self.opsets = opsets
+        self.keep_attention = keep_attention
         self.tensors = tensors
         self.read = read
         self.graph_names: set[str] = set()
@@ -140,6 +142,8 @@ class _Importer:
         row = find_row(domain, proto.op_type, self.opsets[domain])
         if row is None or not row.understands({attribute.name for attribute in proto.attribute}):
             return None
+        if row.attention and self.keep_attention:
+            return None
         if row.results and any(name in self.read for name in proto.output[row.results :]):
             return None
         view = self._view(draft, proto)
@@ -167,6 +171,9 @@ class _Importer:
             if step is steps[-1]:
                 outputs = self._results(draft, proto, kept)
                 name = self._node_name(draft, index, step.op, outputs)
+            elif step.result is not None:
+                outputs = self._results(draft, proto, [step.result])
+                name = fresh_name(outputs[0].name, draft.node_names)
             else:
                 wanted = f"{proto.output[0] or proto.op_type}_{step.op}"
                 outputs = [self._fresh_value(draft, wanted, type_) for type_ in step.types or ()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mcir.importers import onnx_attention as fused
 from mcir.importers import onnx_rules as rules
 from mcir.importers.onnx_view import Rule
 
@@ -18,6 +19,7 @@ class Row:
     ignored: attributes without influence on the result.
     since, until: the operator sets of the domain in which the row holds.
     results: how many results it may have; a node of which more are read is opaque (0: any number).
+    attention: it is a whole attention, which the import can be told to keep as one node.
     """
 
     name: str
@@ -28,6 +30,7 @@ class Row:
     domain: str = ""
     results: int = 1
     ignored: str = ""
+    attention: bool = False
 
     def understands(self, attrs: set[str]) -> bool:
         return attrs <= {*self.attrs.split(), *self.ignored.split()}
@@ -103,6 +106,15 @@ ROWS: tuple[Row, ...] = (
     Row("Softmax", rules.softmax_flattened("softmax"), "axis", until=12),
     Row("Softmax", rules.same("softmax", axis=-1), "axis", since=13),
     # what ONNX Runtime's optimizer writes
+    Row(
+        "Attention", fused.composite(fused.self_attention),
+        "num_heads scale unidirectional mask_filter_value qkv_hidden_sizes",
+        domain="com.microsoft", results=2, attention=True,
+    ),
+    Row(
+        "MultiHeadAttention", fused.composite(fused.multi_head), "num_heads scale unidirectional mask_filter_value",
+        domain="com.microsoft", results=3, attention=True,
+    ),
     Row("BiasGelu", rules.biased_gelu("none"), domain="com.microsoft"),
     Row("FastGelu", rules.biased_gelu("tanh"), domain="com.microsoft"),
     Row("FusedMatMul", rules.fused_matmul, "alpha transA transB transBatchA transBatchB", domain="com.microsoft"),

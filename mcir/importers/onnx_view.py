@@ -19,12 +19,14 @@ class Step:
     """One MCIR node to be. Operands are values, or earlier steps for their (first) result.
 
     types: of its results; None for the last step of a rule, whose results are those of the ONNX node.
+    result: the further result of the ONNX node that it gives, if it is not the last step.
     """
 
     op: str
     operands: list[MCValue | Step]
     attrs: dict[str, Any] = field(default_factory=dict)
     types: list[TensorType] | None = None
+    result: int | None = None
 
 
 @dataclass(slots=True)

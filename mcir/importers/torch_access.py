@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcir.importers.torch_call import END, Answer, Call, Rule
+from mcir.importers.call import END, Answer, Call, Rule
 from mcir.importers.torch_layout import expanded, sizes_of, sliced
 from mcir.types import Shape
 from mcir.values import MCValue

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from mcir.importers.torch_call import Answer, Call
+from mcir.importers.call import Answer, Call
 from mcir.importers.torch_math import guarded_softmax
 from mcir.values import MCValue
 

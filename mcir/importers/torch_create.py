@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mcir.importers.torch_call import Answer, Call, Rule, Size, element
+from mcir.importers.call import Answer, Call, Rule, Size, element
 from mcir.importers.torch_layout import sizes_of
 from mcir.types import Dim
 

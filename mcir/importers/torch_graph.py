@@ -10,9 +10,9 @@ import torch
 from torch.fx import GraphModule, Node
 
 from mcir.graph import SemanticGraph
+from mcir.importers.call import Call, Draft, Size
 from mcir.importers.kept_data import kept_data
 from mcir.importers.onnx_view import KeepOpaque
-from mcir.importers.torch_call import Call, Draft, Size
 from mcir.importers.torch_table import find_row
 from mcir.importers.torch_values import array_of, dim_of, dtype_of, is_number, refuse, value_type
 from mcir.nodes import MCNode

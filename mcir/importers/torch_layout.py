@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcir.importers.torch_call import END, Answer, Call, Rule, Size
+from mcir.importers.call import END, Answer, Call, Rule, Size
 from mcir.types import Dim, Shape
 from mcir.values import MCValue
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mcir.importers.torch_call import Answer, Call, Rule
+from mcir.importers.call import Answer, Call, Rule
 from mcir.types import DTYPES
 from mcir.values import MCValue
 

@@ -12,8 +12,8 @@ from mcir.importers import torch_access as access
 from mcir.importers import torch_create as create
 from mcir.importers import torch_layout as layout
 from mcir.importers import torch_math as maths
+from mcir.importers.call import Rule
 from mcir.importers.torch_attention import attention
-from mcir.importers.torch_call import Rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,12 @@ def import_onnx(path: str, given: Given, stdin: TextIO) -> Translated:
 
     if path == "-":
         raise MCIRError("an ONNX model is binary: give the path of a file")
-    expand = given.on("--expand-functions")
-    imported = read_onnx(path, expand_functions=expand, constant_limit=_constant_limit(given))
+    imported = read_onnx(
+        path,
+        expand_functions=given.on("--expand-functions"),
+        keep_attention=given.on("--keep-attention"),
+        constant_limit=_constant_limit(given),
+    )
     check_module(imported.module)
     done = Translated(print_module(imported.module))
     _add_weights(done, given, imported.weights, imported.missing, "the external data file is not there")
@@ -157,10 +161,7 @@ def _module(path: str, stdin: TextIO) -> MCModule:
 _DIM = Flag("--dim", VALUE, "sizes of named dimensions (memory, html, dot)", "NAME=SIZE,..")
 _TARGET = Flag("--target", VALUE, "what tiles must fit on: sm_90, ... (memory, html)", "TARGET")
 _WEIGHTS = Flag("--weights", VALUE, "write the weights to this file, for mcir-run (import)", "FILE.npz")
-_LIMIT = Flag(
-    "--constant-limit", VALUE, "elements up to which a tensor that is no weight", "N",
-    details=f"keeps its data ({DEFAULT_CONSTANT_LIMIT}) (import)",
-)  # fmt: skip
+_LIMIT = Flag("--constant-limit", VALUE, f"elements of a constant that keeps its data ({DEFAULT_CONSTANT_LIMIT})", "N")
 
 TRANSLATIONS: tuple[Translation, ...] = (
     Translation(
@@ -170,7 +171,8 @@ TRANSLATIONS: tuple[Translation, ...] = (
         (
             _WEIGHTS,
             _LIMIT,
-            Flag("--expand-functions", SWITCH, "replace operators such as Attention by the body ONNX defines"),
+            Flag("--expand-functions", SWITCH, "replace operators such as Celu by the body ONNX defines"),
+            Flag("--keep-attention", SWITCH, "leave fused attention operators opaque"),
         ),
     ),
     Translation(

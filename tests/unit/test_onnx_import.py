@@ -146,7 +146,7 @@ def test_ranks_of_onnx_runtimes_operators_are_known() -> None:
         node("Relu", ["a"], ["y"]),
     ]
     inputs = [value("x", ["b", 5, 8]), value("skip", ["b", 5, 8]), value("g", [8])]
-    main = imported(model(graph(nodes, inputs, ["y"]), com_microsoft=1))
+    main = imported(model(graph(nodes, inputs, ["y"]), com_microsoft=1), keep_attention=True)
     assert shapes(main)["n"] == ("b", 5, 8)
     assert shapes(main)["y"][:2] == ("b", 5)
     assert not isinstance(shapes(main)["y"][2], int)  # V may have another width than Q
@@ -376,9 +376,11 @@ def attention(**attrs: object) -> onnx.ModelProto:
     return one_node("Attention", operands, 23, **attrs)
 
 
-def test_attention_stays_opaque_unless_it_is_expanded() -> None:
-    assert ops(imported(attention(is_causal=1))) == ["onnx.Attention"]
-    expanded = ops(imported(attention(is_causal=1), expand_functions=True))
+@pytest.mark.parametrize("expand", [False, True])
+def test_attention_is_expanded_unless_it_is_to_be_kept(expand: bool) -> None:
+    kept = ops(imported(attention(is_causal=1), keep_attention=True, expand_functions=expand))
+    assert kept == ["onnx.Attention"]
+    expanded = ops(imported(attention(is_causal=1), expand_functions=expand))
     assert expanded.count("matmul") == 2
     assert "softmax" in expanded
     assert not [op for op in expanded if "." in op]

@@ -41,7 +41,7 @@ def onnx_nodes(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
 @pytest.mark.parametrize("name", OPAQUE)
 def test_a_real_export_comes_in_whole(name: str) -> None:
     path = MODELS / f"{name}.onnx"
-    module = read_onnx(path).module
+    module = read_onnx(path, keep_attention=True).module
     assert verify_module(module) == []
     assert parse_module(print_module(module)) == module
     nodes = [node for graph in module.graphs for node in graph.nodes]

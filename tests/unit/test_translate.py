@@ -73,10 +73,14 @@ def test_options_reach_the_import(path: Path, tmp_path: Path) -> None:
     attention = tmp_path / "a.onnx"
     operands = [value(name, [1, 2, 4, 8]) for name in "qkv"]
     onnx.save(one_node("Attention", operands, 23), attention)
-    assert '"onnx.Attention"' in run(main, "--import-onnx", attention).out
-    expanded = run(main, "--import-onnx", attention, "--expand-functions").out
+    assert '"onnx.Attention"' in run(main, "--import-onnx", attention, "--keep-attention").out
+    expanded = run(main, "--import-onnx", attention).out
     assert '"onnx.Attention"' not in expanded
     assert sum(node.op == "matmul" for node in parse_module(expanded).graphs[0].nodes) == 2
+    celu = tmp_path / "c.onnx"
+    onnx.save(one_node("Celu", [value("x", [3])]), celu)
+    assert '"onnx.Celu"' in run(main, "--import-onnx", celu).out
+    assert '"onnx.Celu"' not in run(main, "--import-onnx", celu, "--expand-functions").out
 
 
 def test_a_failed_run_leaves_an_older_output_as_it_was(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
-"""What a mapping rule sees of a call in an exported program, and how it makes MCIR nodes.
+"""What a mapping rule sees of a call of an operator, and how it makes MCIR nodes.
 
-Nothing here needs torch: a call holds values, numbers, texts and lists of them, so that rules are plain
-functions that any test can call.
+Nothing here needs onnx or torch: a call holds values, numbers, texts and lists of them, so that rules are
+plain functions that any test can call. Types of the nodes are inferred by the rules of the ops.
 """
 
 from __future__ import annotations
