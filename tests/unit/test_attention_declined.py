@@ -81,6 +81,19 @@ def router_with_a_bias_over_batches(w: Writer) -> tuple[list[MCValue], str, str]
 
 
 @case
+def keys_are_one_number(w: Writer) -> tuple[list[MCValue], str, str]:
+    q, v = w.input("Q", "b h q d"), w.input("V", "b h k e")
+    return [w.attend(w.op("matmul", q, w.const(0.5, shape=w.dims("b h d k")), name="S"), v)], "weight", "S"
+
+
+@case
+def scale_is_infinite(w: Writer) -> tuple[list[MCValue], str, str]:
+    q, k, v = w.qkv()
+    scores = w.op("matmul", q, k, transpose_b=True, name="S")
+    return [w.attend(w.op("mul", scores, w.const(INF)), v)], "scale", "S"
+
+
+@case
 def experts_of_each_token(w: Writer) -> tuple[list[MCValue], str, str]:
     """sum over experts of p[b,q,k] * y[b,q,k,e]: V varies with the query."""
     x, weight = w.input("X", "b q d"), w.input("W", "b k d")

@@ -205,6 +205,22 @@ def cached_keys_are_outputs_too(w: Writer) -> tuple[MCValue, Expected]:
     return w.attend(w.scores(q, keys), values), {"k_name": "keys", "v_name": "values"}
 
 
+@case
+def value_is_the_scaled_key(w: Writer) -> tuple[MCValue, Expected]:
+    """The scale stays inside K: K before it and V behind it cannot both be inputs of one region."""
+    q, k = w.input("Q", "b h q d"), w.input("X", "b h k d")
+    k = w.op("mul", k, w.const(0.5), name="K")
+    return w.attend(w.scores(q, k), k), {"scale": 1.0, "k_name": "K", "v_name": "K"}
+
+
+@case
+def value_is_the_transposed_key(w: Writer) -> tuple[MCValue, Expected]:
+    w.sizes["e"] = w.sizes["d"]
+    q, k = w.input("Q", "b h q d"), w.input("K", "b h d k")
+    kt = w.op("transpose", k, perm=[0, 1, 3, 2], name="Kt")
+    return w.attend(w.op("matmul", q, k), kt), {"k_name": "K", "k_layout": "b h d k", "v_name": "Kt"}
+
+
 # Grouped heads
 
 

@@ -81,6 +81,7 @@ class _Attempt:
         tail: Tail,
     ) -> None:
         self.shadow = shadow
+        self.constants = constants
         self.labels = Labels()
         self.maps = LayoutMaps(self.labels, constants)
         self.peeler = Peeler(shadow, constants, self.labels, self.maps)
@@ -229,6 +230,18 @@ class _Attempt:
         return tuple(atom for atom in axis if self.labels.size(atom) != 1)
 
     def _peeled(self, q: Operand, k: Operand, v: Operand, head_dim: int) -> tuple[Operand, Operand, Operand]:
+        """Q, K and V peeled as far as none of the region's inputs is computed from another."""
+        operands = [step.operand for step in self.reader.modifiers if step.operand is not None]
+        while True:
+            found = self._peel(q, k, v, head_dim)
+            peeled = {id(node) for side in found for node in side.nodes}
+            inputs = [*(side.value for side in found), *operands]
+            inner = {value.name for value in inputs if id(self.shadow.producer_of(value)) in peeled}
+            if not inner:
+                return found
+            self.peeler.stops |= inner
+
+    def _peel(self, q: Operand, k: Operand, v: Operand, head_dim: int) -> tuple[Operand, Operand, Operand]:
         """Q, K and V without scales, transposes of K, and the repetition of grouped heads where K and V agree."""
         q = self.peeler.scales(q)
         k = self._plain_key(k, head_dim)
@@ -259,6 +272,8 @@ class _Attempt:
         free = set(self._atoms(self.reader.layout)) - {query, *self.labels.refined(key)}
         batches = [free & set(self._atoms(side.layout)) for side in (q, k, v)]
         for role, side, own, other in (("Q", q, batches[0], batches[1]), ("K", k, batches[1], batches[0])):
+            if self.constants.scalar(side.value) is not None:
+                raise Declined("weight", self.path.contraction, f"{role} is %{side.value.name}, one number everywhere")
             leaf = self._leaf(side.value)
             if own or leaf is None:
                 continue

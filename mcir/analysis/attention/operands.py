@@ -26,13 +26,21 @@ class Operand:
 
 
 class Peeler:
-    """Peels the operands of one attention."""
+    """Peels the operands of one attention.
+
+    stops: names of values that are inputs of the region as they are; no walk goes on behind them, since a region must
+    not compute one of its inputs from another.
+    """
 
     def __init__(self, shadow: Shadow, constants: Constants, labels: Labels, maps: LayoutMaps) -> None:
+        self.stops: set[str] = set()
         self._shadow = shadow
         self._constants = constants
         self._labels = labels
         self._maps = maps
+
+    def _producer(self, value: MCValue) -> MCNode | None:
+        return None if value.name in self.stops else self._shadow.producer_of(value)
 
     def scales(self, operand: Operand) -> Operand:
         """Takes off constant factors, also in front of layout ops, with the identities and exact casts around them.
@@ -42,7 +50,7 @@ class Peeler:
         best = operand
         value, layout, waiting = operand.value, operand.layout, list[MCNode]()
         for _ in range(MAX_PEEL):
-            node = self._shadow.producer_of(value)
+            node = self._producer(value)
             if node is None:
                 break
             carried = self._factored(node)
@@ -70,7 +78,7 @@ class Peeler:
         """Takes off ops that change nothing; casts stay, so that the product with V is rounded as in the graph."""
         value, nodes = operand.value, list(operand.nodes)
         for _ in range(MAX_PEEL):
-            node = self._shadow.producer_of(value)
+            node = self._producer(value)
             if node is None:
                 break
             passed = 0 if is_identity(node, self._constants) else neutral_operand(node, self._constants)
@@ -95,7 +103,7 @@ class Peeler:
                 if sorted(self._labels.refined_layout(current.layout)) == wanted:
                     return current
                 nearest = nearest or current
-            node = self._shadow.producer_of(current.value)
+            node = self._producer(current.value)
             moved = None if node is None else self._before(node, current)
             if node is None or moved is None:
                 break
@@ -121,7 +129,7 @@ class Peeler:
         """The operand before an op that repeats it, and the atoms that it is repeated along; None if there is none."""
         current = operand
         for _ in range(MAX_PEEL):
-            node = self._shadow.producer_of(current.value)
+            node = self._producer(current.value)
             if node is None:
                 return None
             passed = self._passed(node)
@@ -139,7 +147,7 @@ class Peeler:
     def _without_units(self, operand: Operand) -> Operand:
         """Takes off the ops that entered axes of size one for the repetition."""
         for _ in range(MAX_PEEL):
-            node = self._shadow.producer_of(operand.value)
+            node = self._producer(operand.value)
             if node is None or node.op not in ("unsqueeze", "reshape"):
                 break
             moved = self._maps.backward(node, operand.layout)

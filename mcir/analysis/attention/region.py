@@ -8,6 +8,7 @@ from typing import Any
 from mcir.analysis.attention.match import Match
 from mcir.analysis.attention.modifiers import Modifier
 from mcir.analysis.attention.naming import Names
+from mcir.analysis.attention.rules import Declined
 from mcir.analysis.bands import Band, mask_attributes, may_empty_a_row
 from mcir.regions import ExecutionRegion
 from mcir.types import Symbol
@@ -30,6 +31,9 @@ def attention_region(match: Match, name: str, graph: str, order: dict[int, int])
     """The region of `match`. order: position of each node of the graph, by id. Raises Declined."""
     names = Names(match)
     entries, operands = _modifiers(match, names)
+    scale = scale_of(entries)
+    if not math.isfinite(scale):
+        raise Declined("scale", match.nodes[0], f"the constant factors of the scores make {scale}")
     region = ExecutionRegion(name)
     region.inputs = _fresh([match.q.value, match.k.value, match.v.value, *operands])
     region.outputs = _fresh([match.out])
@@ -47,7 +51,7 @@ def attention_region(match: Match, name: str, graph: str, order: dict[int, int])
             "v_layout": names.layout(match.v.layout),
             "o_layout": names.layout(match.out_layout),
             "extents": names.extents(),
-            "scale": scale_of(entries),
+            "scale": scale,
             "modifiers": entries,
             "score_dtype": match.score_dtype,
             "softmax_dtype": match.softmax_dtype,
