@@ -19,7 +19,6 @@ _BINDING = frozenset(
         "scale", "modifiers", "score_dtype", "softmax_dtype", "dead_rows", "nodes",
     }
 )  # fmt: skip
-)
 
 
 def dump_module(module: MCModule, style: str = "tree") -> str:
