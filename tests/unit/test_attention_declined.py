@@ -89,8 +89,7 @@ def keys_are_one_number(w: Writer) -> tuple[list[MCValue], str, str]:
 @case
 def scale_is_infinite(w: Writer) -> tuple[list[MCValue], str, str]:
     q, k, v = w.qkv()
-    scores = w.op("matmul", q, k, transpose_b=True, name="S")
-    return [w.attend(w.op("mul", scores, w.const(INF)), v)], "scale", "S"
+    return [w.attend(w.scores(w.op("mul", q, w.const(INF), name="scaled"), k), v)], "scale", "scaled"
 
 
 @case
