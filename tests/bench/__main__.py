@@ -112,19 +112,19 @@ def _python_path() -> str:
 def _show(result: dict[str, Any]) -> None:
     facts = result["facts"]
     print(f"\n{result['nodes']:,} nodes, {result['bytes']:,} bytes; regions lowered: {facts['regions']:,}")
-    print(f"  {'program':<20}{'CPU ms':>10}{'spread':>17}{'MB':>7}   ratio to mcir-opt (spread)")
+    print(f"  {'program':<20}{'CPU ms':>10}{'spread':>21}{'MB':>7}   ratio to mcir-opt (spread)")
     ours = result["seconds"]["mcir-opt"]
     for name, seconds in result["seconds"].items():
         ratios = [theirs / own for theirs, own in zip(seconds, ours, strict=False)]
         print(f"  {name:<20}{_ms(seconds)}{result['megabytes'][name]:>7.0f}   {_ratio(ratios)}")
-    print(f"  {'stage':<20}{'CPU ms':>10}{'spread':>17}")
+    print(f"  {'stage':<20}{'CPU ms':>10}{'spread':>21}")
     for name, seconds in result["stages"].items():
         print(f"  {name:<20}{_ms(seconds)}")
 
 
 def _ms(seconds: list[float]) -> str:
     low, middle, high = (1000 * pick(seconds) for pick in (min, statistics.median, max))
-    return f"{middle:>10,.1f}{f'{low:,.1f}..{high:,.1f}':>17}"
+    return f"{middle:>10,.1f}{f'{low:,.1f}..{high:,.1f}':>21}"
 
 
 def _ratio(ratios: list[float]) -> str:
