@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,12 +39,12 @@ class Program:
     fixed: set[str]
     parameters: dict[str, Any] = field(default_factory=dict)
     graph_names: set[str] = field(default_factory=set)
-    waiting: list[GraphImport] = field(default_factory=list)
+    waiting: deque[GraphImport] = field(default_factory=deque)
 
     def bodies(self) -> Iterator[SemanticGraph]:
         """The graphs that operators name as their bodies, in order of appearance, imported now."""
         while self.waiting:
-            body = self.waiting.pop(0)
+            body = self.waiting.popleft()
             body.run()
             result = next(node for node in body.source.nodes if node.op == "output").args[0]
             for item in result if isinstance(result, (tuple, list)) else (result,):
@@ -65,8 +66,9 @@ class GraphImport:
         self._drafts: list[Draft] = []
         self._weights: dict[str, Any] = {}
         self._made: dict[Node, Any] = {}
-        self._value_names = {node.name for node in self.source.nodes}
-        self._node_names = set(self._value_names)
+        self._by_name = {node.name: node for node in self.source.nodes}
+        self._value_names = set(self._by_name)
+        self._node_names = set(self._by_name)
         self._bound: frozenset[str] = frozenset()
 
     def run(self) -> None:
@@ -100,10 +102,9 @@ class GraphImport:
 
     def updated(self, arg: Any) -> MCValue:
         """The tensor that a specification names. Raises MCIRError for one of another kind."""
-        node = next((node for node in self.source.nodes if node.name == arg.name), None)
-        if node is None:
+        if arg.name not in self._by_name:
             raise refuse(f"the program returns '{arg.name}', which no node gives")
-        return self.tensor_of(node)
+        return self.tensor_of(self._by_name[arg.name])
 
     def tensor_of(self, node: Node) -> MCValue:
         """What a node gives as a tensor; a size becomes a tensor<i64>. Raises MCIRError if it is neither."""
@@ -236,17 +237,21 @@ class GraphImport:
     def _commit(
         self, call: Call, values: list[MCValue], names: list[str], node_name: str, optional: bool = False
     ) -> None:
-        """Enters the nodes of a call. The results and the node of the first of them have the given names."""
+        """Enters the nodes of a call. The results and the node of the first of them get the given names,
+        with a number behind them if they are not those of the exported graph and are taken."""
         for value, name in zip(values, names, strict=True):
-            value.name = name if name in self._value_names else fresh_name(name, self._value_names)
+            value.name = self._unique(name, self._value_names)
         for draft in call.drafts:
             for value in draft.outputs:
                 if not value.name:
                     value.name = fresh_name(f"{node_name}_{draft.op}", self._value_names)
             main = any(value is values[0] for value in draft.outputs)
-            draft.name = node_name if main else fresh_name(draft.outputs[0].name, self._node_names)
+            draft.name = self._unique(node_name if main else draft.outputs[0].name, self._node_names)
             draft.optional = optional
         self._drafts += call.drafts
+
+    def _unique(self, name: str, taken: set[str]) -> str:
+        return name if name in self._by_name else fresh_name(name, taken)
 
     def _opaque(
         self, node: Node, operator: str, results: list[TensorType | None], names: list[str]

@@ -132,6 +132,18 @@ def test_sizes_known_at_run_time() -> None:
             np.testing.assert_array_equal(results[value.name], np.asarray(wanted))
 
 
+def test_numbers_and_sizes_may_be_returned_twice() -> None:
+    class Numbers(nn.Module):
+        def forward(self, x: Tensor) -> tuple[Any, ...]:
+            return x.shape[0], x.shape[0], 3, True, x, x
+
+    module = from_exported_program(export(Numbers(), (torch.ones(4),), dynamic_shapes={"x": {0: Dim("n", max=9)}}))
+    assert verify_module(module) == []
+    graph = module.graphs[0]
+    results = run_graph(graph, {"x": np.ones(5, np.float32)})
+    assert [results[value.name].tolist() for value in graph.outputs] == [5, 5, 3, True, [1.0] * 5, [1.0] * 5]
+
+
 def test_an_integer_input_is_a_tensor_of_rank_0() -> None:
     class Counts(nn.Module):
         def forward(self, x: Tensor, count: int) -> Tensor:
@@ -165,7 +177,8 @@ def test_opaque_arguments_of_all_kinds() -> None:
     class Odd(nn.Module):
         def forward(self, x: Tensor, i: Tensor) -> tuple[Tensor, ...]:
             values, places = x.topk(2, largest=False)
-            return values, places, x.new_zeros(3, 4).index_put((i, i), x[0, :2], accumulate=True), x[:, None].expand(3, 2, 4)[:, i % 2, i]
+            put = x.new_zeros(3, 4).index_put((i, i), x[0, :2], accumulate=True)
+            return values, places, put, x[:, None].expand(3, 2, 4)[:, i % 2, i]
 
     graph = from_exported_program(export(Odd(), (torch.randn(3, 4), torch.tensor([0, 2])))).graphs[0]
     opaque = {node.op: node for node in graph.nodes if "." in node.op}
