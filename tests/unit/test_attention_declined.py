@@ -193,6 +193,19 @@ def decomposed(
 
 
 @case
+def exponentials_are_used_elsewhere(w: Writer) -> tuple[list[MCValue], str, str]:
+    outputs = decomposed(w)
+    power = next(node for node in w.graph.nodes if node.name == "power").outputs[0]
+    return [*outputs, w.op("reduce_mean", power, axes=[-1], name="mean")], "single-use", "mean"
+
+
+@case
+def row_sum_is_an_output(w: Writer) -> tuple[list[MCValue], str, str]:
+    outputs = decomposed(w)
+    return [*outputs, next(node for node in w.graph.nodes if node.name == "total").outputs[0]], "single-use", "total"
+
+
+@case
 def maximum_of_another_value(w: Writer) -> tuple[list[MCValue], str, str]:
     return decomposed(w, other="max"), "softmax-parts", "top"
 

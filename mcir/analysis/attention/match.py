@@ -57,6 +57,7 @@ class Matcher:
         """The attention around `softmax`. Raises Declined with the first rule that fails."""
         self._walks.check_scores(softmax)
         tail = self._walks.forward(softmax)
+        self._walks.check_inside(softmax, tail)
         paths = self._walks.back(softmax, tail)
         failure: Declined | None = None
         for path in paths:

@@ -100,6 +100,14 @@ class Walks:
             raise failure
         return found
 
+    def check_inside(self, softmax: Softmax, tail: Tail) -> None:
+        """Raises Declined when anything else needs a value from the inside of the softmax."""
+        users = [*softmax.nodes, *tail.nodes]
+        for node in softmax.nodes:
+            value = node.outputs[0]
+            if value is not softmax.probs and node is not softmax.division:
+                self._check_use(value, users)
+
     def forward(self, softmax: Softmax) -> Tail:
         """The way from the probabilities to the second contraction. Raises Declined."""
         steps: list[MCNode] = []
