@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TextIO
 
 from mcir.tools.arguments import SWITCH, Flag, UsageError, help_table, read_arguments
+from mcir.tools.completion import COMPLETION_FLAG, completion_script
 
 COMMON = (
+    replace(COMPLETION_FLAG, hidden=True),  # mcir-opt shows it
     Flag("--help", SWITCH, "show this and exit", group="other"),
     Flag("--version", SWITCH, "show the version and exit", group="other"),
 )
@@ -58,18 +60,21 @@ class Command:
     notes: Sequence[str] = field(default_factory=tuple)
 
     def read(self, argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> Given:
-        """The command line. Raises Exit after `--help`, `--version` and bad usage (code 2)."""
+        """The command line. Raises Exit after `--help`, `--version`, a completion script and bad usage (code 2)."""
         try:
             found, operands = read_arguments((*self.flags, *COMMON), argv)
             given = Given({flag.name: value for flag, value in found}, operands)
             for flag, value in found:
                 given.repeated.setdefault(flag.name, []).extend([] if value is None else [value])
-            if not (given.on("--help") or given.on("--version")):
+            if not (given.on("--help") or given.on("--version") or given.value(COMPLETION_FLAG.name)):
                 self._count(operands)
         except UsageError as error:
             self.refuse(str(error), stderr)
         if given.on("--help"):
             stdout.write(self.help())
+            raise Exit(0)
+        if shell := given.value(COMPLETION_FLAG.name):
+            stdout.write(completion_script(shell, self.name, (*self.flags, *COMMON), pattern="*"))
             raise Exit(0)
         if given.on("--version"):
             import mcir

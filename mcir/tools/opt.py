@@ -12,18 +12,19 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from mcir import __version__
-from mcir.diagnostics import MCIRError
+from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.location import Source
 from mcir.passes.pipeline import print_pipeline
 from mcir.tools.arguments import UsageError
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, run_console
 from mcir.tools.io import read_source, write_stream, write_text
 from mcir.tools.opt_chunk import ChunkResult, join_outputs, process_chunk, split_source
-from mcir.tools.opt_options import Options, help_text, passes_text, read_options
+from mcir.tools.opt_options import Options, completion_text, help_text, passes_text, read_options
 from mcir.tools.report import Reporter, remark_diagnostic
 from mcir.tools.timing import Timing
 
 TOOL = "mcir-opt"
+_JSON_FLAG = "--diagnostics=json"  # looked for also where the command line cannot be read
 
 
 def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
@@ -31,15 +32,19 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
     try:
         options = read_options(argv)
     except UsageError as error:
-        print(f"{TOOL}: error: {error}\n  {TOOL} --help shows the options", file=stderr)
+        if _JSON_FLAG in argv:
+            hint = f"{TOOL} --help shows the options"
+            Reporter(stderr, as_json=True).show([Diagnostic(str(error), hint=hint)])
+        else:
+            print(f"{TOOL}: error: {error}\n  {TOOL} --help shows the options", file=stderr)
         return EXIT_BAD_USAGE
     except MCIRError as error:
-        Reporter(stderr).show(error.diagnostics)
+        Reporter(stderr, as_json=_JSON_FLAG in argv).show(error.diagnostics)
         return EXIT_BAD_USAGE
-    reporter = Reporter(stderr, as_json=options.remarks == "json")
+    reporter = Reporter(stderr, as_json="json" in (options.diagnostics, options.remarks))
     try:
         if options.stop:
-            write_stream(stdout, _information(options.stop))
+            write_stream(stdout, _information(options))
             return EXIT_GOOD
         if options.dump_pipeline:
             print(print_pipeline(options.passes), file=stderr)
@@ -93,10 +98,12 @@ def _report(
     return result.output is not None
 
 
-def _information(stop: str) -> str:
-    if stop == "version":
+def _information(options: Options) -> str:
+    if options.stop == "version":
         return f"{TOOL} {__version__}\n"
-    return help_text() if stop == "help" else passes_text()
+    if options.stop == "print-completion":
+        return completion_text(options.shell)
+    return help_text() if options.stop == "help" else passes_text()
 
 
 if __name__ == "__main__":

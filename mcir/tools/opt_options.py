@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import Field, dataclass, field
+from dataclasses import Field, dataclass, field, replace
 from typing import Any
 
 from mcir.diagnostics import did_you_mean
@@ -11,6 +11,7 @@ from mcir.dump import DUMP_STYLES
 from mcir.passes import ModulePass, registered_passes
 from mcir.passes.pipeline import build_pass, convert_option, option_fields, parse_options, parse_pipeline
 from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag, UsageError, help_table, read_arguments
+from mcir.tools.completion import COMPLETION_FLAG, completion_script
 
 EVERY = "*"  # stands for all passes where pass names are listed
 
@@ -25,6 +26,8 @@ _IN_OUT = (
 )  # fmt: skip
 _CHECKS = "checks and reports (to stderr)"
 _REPORTS = (
+    Flag("--diagnostics", VALUE, "text (default), or json: one object a line", group=_CHECKS,
+         choices=("text", "json")),
     Flag("--remarks", OPTIONAL, "say what passes did and declined, and why; json: a line each", group=_CHECKS,
          choices=("text", "json")),
     Flag("--memory-report", OPTIONAL, "say how many bytes each region moves and holds; json: a line", group=_CHECKS,
@@ -44,6 +47,7 @@ _REPORTS = (
     Flag("--dump-pass-pipeline", SWITCH, "print the passes as --pass-pipeline takes them", group=_CHECKS),
     Flag("--timing", SWITCH, "print how long each phase took", group=_CHECKS),
     Flag("--list-passes", SWITCH, "list the passes and their options, and stop", group=_CHECKS),
+    replace(COMPLETION_FLAG, group=_CHECKS),
     Flag("--version", SWITCH, "print the version, and stop", group=_CHECKS),
     Flag("--help", SWITCH, "print this, and stop", group=_CHECKS),
     Flag("-h", SWITCH, group=_CHECKS, hidden=True),
@@ -75,6 +79,7 @@ class Options:
     split: bool = False
     dump: str = ""
     strip_comments: bool = False
+    diagnostics: str = "text"
     remarks: str = ""
     memory_report: str = ""
     target: str = ""
@@ -89,6 +94,7 @@ class Options:
     dump_pipeline: bool = False
     timing: bool = False
     stop: str = ""
+    shell: str = ""  # whose completion script is printed, where `stop` is print-completion
 
 
 def read_options(argv: Sequence[str]) -> Options:
@@ -120,6 +126,17 @@ def passes_text() -> str:
     return "\n".join(lines) + "\n"
 
 
+def completion_text(shell: str) -> str:
+    """The completion script of `--print-completion`: flags, passes with their options, and what values there are."""
+    from mcir.analysis.memory.targets import TARGETS
+
+    options = {f"--{key}" for cls in registered_passes().values() for key in option_fields(cls)}
+    flags = [flag for flag in _flags() if not flag.hidden or flag.name in options]
+    passes = list(registered_passes())
+    listing = ("--print-ir-before", "--print-ir-after", "--pass-pipeline")
+    return completion_script(shell, "mcir-opt", flags, {"--target": TARGETS, **dict.fromkeys(listing, passes)})
+
+
 def _default_text(option: Field[Any]) -> str:
     return str(option.default).lower() if isinstance(option.default, bool) else str(option.default)
 
@@ -142,7 +159,9 @@ def _flags() -> Iterator[Flag]:
 
 def _take(options: Options, flag: Flag, value: str | None) -> None:
     name = flag.name.lstrip("-")
-    if name in ("help", "h", "version", "list-passes"):
+    if name == "print-completion":
+        options.stop, options.shell = options.stop or name, value or ""
+    elif name in ("help", "h", "version", "list-passes"):
         if value == "true" and not options.stop:
             options.stop = "help" if name == "h" else name
     elif name in _SWITCHES:
@@ -153,6 +172,8 @@ def _take(options: Options, flag: Flag, value: str | None) -> None:
         options.output = value or ""
     elif name == "dump":
         options.dump = value or DUMP_STYLES[0]
+    elif name == "diagnostics":
+        options.diagnostics = value or ""
     elif name == "remarks":
         options.remarks = value or "text"
     elif name == "memory-report":

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any, TextIO
 
 from mcir.diagnostics import Diagnostic
-from mcir.location import Location
 from mcir.passes.base import Remark
+from mcir.tools.records import diagnostic_record, remark_record
 
 MAX_SHOWN = 100  # diagnostics of one module; further ones are not worth reading
 
@@ -62,20 +62,6 @@ def remark_diagnostic(remark: Remark) -> Diagnostic:
     return Diagnostic(message, remark.location, "remark", remark.hint, remark.rule)
 
 
-def diagnostic_record(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A diagnostic as JSON data; places are file, line and column, absent where there is none."""
-    record = {"severity": diagnostic.severity, "message": diagnostic.message, "rule": diagnostic.rule}
-    notes = [{"message": note.message, **_place(note.location)} for note in diagnostic.notes]
-    return {**record, "hint": diagnostic.hint, **_place(diagnostic.location), "notes": notes}
-
-
-def remark_record(remark: Remark) -> dict[str, Any]:
-    """A remark as JSON data."""
-    names = ("status", "message", "graph", "region", "node", "op", "rule", "hint")
-    fields = {name: getattr(remark, name) for name in names}
-    return {"severity": "remark", "pass": remark.pass_name, **fields, **_place(remark.location)}
-
-
 def json_line(record: dict[str, Any]) -> str:
     """One JSON object on one line, in ASCII."""
     import json
@@ -100,10 +86,3 @@ def _coloured_line(line: str) -> str:
         place, severity, message = head.groups()
         return f"\033[1m{place}\033[{_COLOURS[severity]}m{severity}:\033[0m\033[1m {message}\033[0m"
     return _CARET.sub("\\1\033[32m\\2\033[0m", line)
-
-
-def _place(location: Location | None) -> dict[str, Any]:
-    if location is None:
-        return {}
-    line, column = location.line_column()
-    return {"file": location.source.name, "line": line, "column": column}
