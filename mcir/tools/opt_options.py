@@ -120,9 +120,9 @@ def passes_text() -> str:
     """The text of `--list-passes`: every pass with its summary, its options and their defaults."""
     lines = []
     for name, cls in registered_passes().items():
-        lines.append(f"{name:24}{cls.summary}")
+        lines += [name, f"  {cls.summary}"]
         for key, option in option_fields(cls).items():
-            lines.append(f"  {f'{key}={_default_text(option)}':22}{option.metadata.get('help', '')}".rstrip())
+            lines.append(f"    {f'{key}={_default_text(option)}':22}{option.metadata.get('help', '')}".rstrip())
     return "\n".join(lines) + "\n"
 
 

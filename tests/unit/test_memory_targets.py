@@ -133,3 +133,9 @@ def test_compared_tiles_are_those_of_a_lowering_with_them() -> None:
             str(min(tile_m, 300)), str(min(tile_n, 500)), f"{account.steps:,}", f"{account.streaming.total:,}"
         ]  # fmt: skip
         assert cells[-2:] == [f"{account.live('shared'):,}", f"{account.live('register'):,}"]
+
+
+@pytest.mark.parametrize(("card", "name"), [("h100", "sm_90"), ("A100", "sm_80"), ("RTX 40", "sm_89")])
+def test_the_name_of_a_card_leads_to_its_target(card: str, name: str) -> None:
+    with pytest.raises(MCIRError, match=f"is '{name}'"):
+        find_target(card)

@@ -56,6 +56,8 @@ def find_target(name: str) -> Target:
     """The target called `name`. Raises MCIRError that lists the known ones."""
     target = TARGETS.get(name)
     if target is None:
-        hint = did_you_mean(name, TARGETS) or f"known: {', '.join(TARGETS)}"
+        card = next((known for known in TARGETS.values() if name and name.lower() in known.title.lower()), None)
+        hint = f"{card.title} is '{card.name}'" if card else did_you_mean(name, TARGETS)
+        hint = hint or f"known: {', '.join(TARGETS)}"
         raise MCIRError(Diagnostic(f"unknown target '{name}'", hint=hint, rule="memory.target"))
     return target
