@@ -91,3 +91,31 @@ def test_a_scale_that_is_not_finite_is_declined(factor: str) -> None:
     module, (remark,) = _detected(body)
     assert module.regions == []
     assert (remark.rule, remark.node) == ("score-chain", "T")
+
+
+@pytest.mark.parametrize("factor", ["1e30", "1e-30"])
+def test_factors_that_fp32_cannot_hold_as_one_are_declined(factor: str) -> None:
+    body = (
+        f"  %c = constant {{value = {factor}}} : tensor<fp32>\n  %T = mul %S, %c : tensor<5xKxfp32>\n"
+        "  %U = mul %T, %c : tensor<5xKxfp32>\n  %P = softmax %U {axis = -1} : tensor<5xKxfp32>\n"
+    )
+    module, (remark,) = _detected(body)
+    assert module.regions == []
+    assert remark.rule == "scale"
+
+
+@pytest.mark.parametrize("op", ["repeat", "tile"])
+def test_keys_that_stand_twice_are_kept_as_they_are(op: str) -> None:
+    attrs = "{axis = 1, count = 2}" if op == "repeat" else "{repeats = [1, 2, 1]}"
+    text = f"""graph @g(%Q: tensor<3x5x4xfp32>, %K: tensor<3x4x4xfp32>, %V: tensor<3x4x2xfp32>) {{
+  %k = {op} %K {attrs} : tensor<3x8x4xfp32>
+  %v = {op} %V {attrs} : tensor<3x8x2xfp32>
+  %S = matmul %Q, %k {{transpose_b = true}} : tensor<3x5x8xfp32>
+  %P = softmax %S {{axis = -1}} : tensor<3x5x8xfp32>
+  %O = matmul %P, %v : tensor<3x5x2xfp32>
+  return %O
+}}"""
+    module = StreamingLowering()(AttentionPattern()(parse_module(text)))
+    (region,) = module.regions
+    assert (region.attrs["k_name"], region.attrs["v_name"]) == ("k", "v")
+    assert check_region(module, region).status == "proved"

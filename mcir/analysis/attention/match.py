@@ -248,7 +248,9 @@ class _Attempt:
         k = self._plain_key(k, head_dim)
         v = self.peeler.identities(v)
         few_keys, few_values = self.peeler.unexpanded(k), self.peeler.unexpanded(v)
-        if few_keys is not None and few_values is not None and few_keys[1] == few_values[1]:
+        # What is repeated must be heads (or batches) of Q: keys that stand twice are twice in the softmax.
+        heads = frozenset(self._atoms(q.layout))
+        if few_keys is not None and few_values is not None and few_keys[1] == few_values[1] and few_keys[1] <= heads:
             k = self._plain_key(few_keys[0], head_dim)
             v = self.peeler.identities(few_values[0])
         return q, k, v

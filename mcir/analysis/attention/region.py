@@ -23,6 +23,9 @@ _LINEAR = frozenset({"add", "sub", "where", "mask"})  # a score that a mask keep
 # Steps that map finite scores to finite scores; after any other a whole row may be -inf.
 _FINITE = frozenset({"add", "sub", "mul", "div", "where", "mask", "softcap", "tanh", "min", "max", "cast"})
 
+# A factor must be a normal number of fp32, in which scores are kept: 1e30 twice is inf there.
+_LEAST, _BEYOND = 2.0**-126, 2.0**128
+
 # 1/c as a constant of the graph's type times c may miss 1 by this much and still be meant as 1.
 _CAP_TOLERANCE = 2.0**-9
 
@@ -32,8 +35,10 @@ def attention_region(match: Match, name: str, graph: str, order: dict[int, int])
     names = Names(match)
     entries, operands = _modifiers(match, names)
     scale = scale_of(entries)
-    if not math.isfinite(scale):
-        raise Declined("scale", match.nodes[0], f"the constant factors of the scores make {scale}")
+    leading = entries[0]["value"] if entries and entries[0]["op"] == "mul" and "value" in entries[0] else 1.0
+    for factor in (scale, leading):
+        if not math.isfinite(factor) or not (factor == 0 or _LEAST <= abs(factor) < _BEYOND):
+            raise Declined("scale", match.nodes[0], f"the constant factors of the scores make {factor}")
     region = ExecutionRegion(name)
     region.inputs = _fresh([match.q.value, match.k.value, match.v.value, *operands])
     region.outputs = _fresh([match.out])

@@ -27,7 +27,7 @@ RULES: dict[str, str] = {
     "select-fill": "where(mask, S, fill) needs one constant number as fill",
     "broadcast": "a mask or bias must fit into the scores; one with further axes repeats the scores",
     "labels": "the sizes of a reshape must tell which axes it splits or merges",
-    "scale": "the scale of attention is a finite number",
+    "scale": "the scale of attention is a finite number, and a normal one of fp32",
     "dtype": "Q, K, V and the scores must be of float types",
     "fused-op": "write it out; the import does, unless it is told not to or nothing defines exactly what it computes",
 }  # fmt: skip
