@@ -10,6 +10,9 @@
     hover.py        what stands under the cursor
     completion.py   what may stand at the cursor; attributes.py: what their values may be
     rename.py       new names, quoted where needed; collisions are refused
+    fixes.py        quick fixes from the hints of diagnostics
+    formatting.py   the canonical form
     outline.py      document symbols, semantic tokens, folding
+    protocol.py     from plain answers to the protocol's types
     server.py       the protocol
 """

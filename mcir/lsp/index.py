@@ -300,7 +300,10 @@ class _Builder:
     def on_lsqb(self, _token: Token) -> None:
         self.nesting.append("[")
 
-    def on_rbrace(self, _token: Token) -> None:
+    def on_rbrace(self, token: Token) -> None:
+        holder = self.node or self.head
+        if holder is not None and self.nesting == ["{"]:
+            holder.attrs_end = token.start
         self.leave()
         self.end_value()
 

@@ -88,6 +88,7 @@ class Item:
     nodes: dict[str, Name] = field(default_factory=dict)  # of a graph or region, by the names of nodes
     entries: list[Entry] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)  # attributes it has
+    attrs_end: int = -1  # where the brace stands that closes them
 
     def walk(self) -> Iterator[Item]:
         """This item and all in it, in text order."""

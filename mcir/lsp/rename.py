@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from mcir.lsp.document import Chunk, Document, Span
 from mcir.lsp.names import STRING, Item, Name
-from mcir.text import unquote
+from mcir.text import quote, unquote
 
 Edit = tuple[Span, str]
+_ROLES = ("Q", "K", "V", "O")  # of an attention region
 
 
 class RenameRefused(Exception):
@@ -38,7 +39,20 @@ def rename(document: Document, offset: int, new: str) -> list[Edit]:
     text = _plain(new, place.spelled("")[:1])
     _refuse_taken(chunk, place.name, text)
     spans = ((chunk.base + at.start, chunk.base + at.end, at) for at in place.name.places)
-    return [((start, end), at.spelled(text)) for start, end, at in spans]
+    edits = [((start, end), at.spelled(text)) for start, end, at in spans]
+    return edits + list(_written_roles(chunk, place.name, text))
+
+
+def _written_roles(chunk: Chunk, name: Name, new: str) -> Iterator[Edit]:
+    """An attention region takes Q, K, V and O by these names; another name has to be written: `q_name = "new"`."""
+    key = f"{name.text.lower()}_name"
+    if name.kind != "value" or name.text not in _ROLES or new == name.text:
+        return
+    for region in _units(chunk, name):
+        values = region.outputs if name.text == "O" else region.inputs
+        if "pattern" in region.keys and key not in region.keys and any(value.text == name.text for value in values):
+            at = chunk.base + region.attrs_end
+            yield (at, at), f", {key} = {quote(new)}"
 
 
 def _plain(new: str, sigil: str) -> str:

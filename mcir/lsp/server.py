@@ -14,6 +14,7 @@ import mcir
 from mcir.lsp.checks import check_document
 from mcir.lsp.completion import complete
 from mcir.lsp.document import Document
+from mcir.lsp.fixes import fix
 from mcir.lsp.formatting import formatting
 from mcir.lsp.hover import hover
 from mcir.lsp.outline import coloured_tokens, document_symbols, folds
@@ -179,6 +180,20 @@ def _write(server: McirServer) -> None:
     def on_formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
         document = server.document(params.text_document.uri)
         return [lsp.TextEdit(to_range(document, span), text) for span, text in formatting(document)]
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
+    def on_actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        uri = params.text_document.uri
+        document = server.document(uri)
+        actions = []
+        for shown in params.context.diagnostics:
+            span = to_offset(document, shown.range.start), to_offset(document, shown.range.end)
+            found = fix(document, span, shown.message)
+            if found is not None:
+                edit = lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(shown.range, found[1])]})
+                title = f"Write {found[1]}"
+                actions.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, [shown], edit=edit))
+        return actions
 
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=_TRIGGERS))
     def on_completion(params: lsp.CompletionParams) -> list[lsp.CompletionItem]:

@@ -172,6 +172,26 @@ def test_diagnostics_while_typing(session: Session) -> None:
     session(talk)
 
 
+def test_hints_are_quick_fixes(session: Session) -> None:
+    async def talk(editor: Editor) -> None:
+        wrong = TEXT.replace("matmul %P", "matmull %P").replace("(%Q: tensor<4x8xfp16>,", "(%Q: tensor<4x8xf16>,")
+        shown = await editor.open(wrong)
+        document = lsp.TextDocumentIdentifier(URI)
+        whole = lsp.Range(lsp.Position(0, 0), lsp.Position(12, 0))
+        params = lsp.CodeActionParams(document, whole, lsp.CodeActionContext(shown))
+        actions = await editor.client.text_document_code_action_async(params)
+        assert [action.title for action in actions] == ["Write fp16", "Write matmul"]
+        edits = [edit for action in actions for edit in action.edit.changes[URI]]
+        assert editor.edited(edits) == TEXT
+        # this hint is about an attribute, but the node is what is shown: no fix
+        shown = await editor.type(TEXT.replace("axis = -1", "axs = -1"))
+        assert "did you mean 'axis'?" in shown[0].message
+        params = lsp.CodeActionParams(document, whole, lsp.CodeActionContext(shown))
+        assert not await editor.client.text_document_code_action_async(params)
+
+    session(talk)
+
+
 def test_notes_are_related_information(session: Session) -> None:
     async def talk(editor: Editor) -> None:
         (twice,) = await editor.open(TEXT.replace("%O = matmul", "%P = matmul").replace("return %O", "return %P"))
