@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcir.analysis.axes import Layout, label_sizes, parse_layout, stored_layout, tile_axes
+from mcir.ops.definition import is_number
 from mcir.ops.tile import DEAD_ROWS
 from mcir.regions import Region
 from mcir.types import DTYPES, Dim
@@ -185,3 +186,22 @@ def _state_dtype(region: Region, tensors: tuple[Tensor, ...]) -> str:
     written = [region.attrs.get(key) for key in ("score_dtype", "softmax_dtype")]
     names = [*written, *(tensor.value.dtype for tensor in tensors)]
     return "fp64" if "fp64" in names else "fp32"
+
+
+# Beside mul and div: a score that one of these keeps keeps its factor.
+_LINEAR = frozenset({"add", "sub", "where", "mask"})
+
+
+def scale_of(modifiers: list[dict[str, Any]]) -> float:
+    """The product of the constant factors among modifiers, up to the first that is not linear in the scores."""
+    product = 1.0
+    for entry in modifiers:
+        op, turned = entry.get("op"), entry.get("reversed", False)
+        value: Any = entry.get("value")
+        if op == "mul" and is_number(value):
+            product *= value
+        elif op == "div" and is_number(value) and not turned and value != 0:
+            product /= value
+        elif op not in _LINEAR or turned:
+            break
+    return product

@@ -181,8 +181,8 @@ class Actions(ValueActions):
             MCValue(result, type_.shape, type_.dtype, type_.residency, loc=loc)
             for result, type_ in zip(names, types, strict=True)
         ]
-        default = names[0] if names else _Unnamed()
-        node = MCNode(self.read(name) if name is not None else default, self.op_name(op), operands, outputs, attrs, loc=loc)
+        node_name = self.read(name) if name is not None else names[0] if names else _Unnamed()
+        node = MCNode(node_name, self.op_name(op), operands, outputs, attrs, loc=loc)
         for value in outputs:
             self.declare(value)
         return node

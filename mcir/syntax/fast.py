@@ -1,6 +1,7 @@
 """Reads a text by the tables derived from the grammar; `generate.py` explains them.
 
-The result is that of Lark, model and diagnostics alike: the same actions are called. Where a piece
+The model is that of Lark, and so are the diagnostics: the same actions are called. Only in a statement
+that has a syntax error, Lark also tells faults that come before it; here the syntax error stands alone. Where a piece
 of the text does not fit the tables, either it has a syntax error, and Lark is asked for the error
 from the enclosing graph or region on; or it is only unusual (a comment in the middle of a node,
 attributes nested very deep), and Lark reads the whole text.

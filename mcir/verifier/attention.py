@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from mcir.analysis.attention_region import scale_of
 from mcir.analysis.axes import RESERVED, label_sizes, stored_layout
 from mcir.diagnostics import did_you_mean
 from mcir.ops import lookup
@@ -37,7 +38,6 @@ from mcir.verifier.rules import Finding, Place, rule
 _BINARY = ("mul", "add", "sub", "div", "min", "max", "pow")
 _SPECIAL = ("where", "mask", "softcap", "cast")
 _MASKING = ("add", "sub", "where", "mask")
-_LINEAR = ("add", "sub", "where", "mask")  # beside mul and div: a score that is kept keeps its factor
 _SCALE_TOLERANCE = 1e-12  # relative: the product may have been taken in another order
 
 
@@ -141,15 +141,7 @@ def scale_is_product(place: Place) -> Iterator[Finding]:
     region = attention_of(place)
     if region is None or not isinstance(region.attrs.get("modifiers"), list) or "scale" not in region.attrs:
         return
-    product = 1.0
-    for _, entry in entries(place):
-        op, value, reversed_ = entry.get("op"), entry.get("value"), entry.get("reversed", False)
-        if op == "mul" and is_number(value):
-            product *= value
-        elif op == "div" and is_number(value) and not reversed_ and value != 0:
-            product /= value
-        elif op not in _LINEAR or reversed_:
-            break
+    product = scale_of([entry for _, entry in entries(place)])
     scale = region.attrs["scale"]
     if not is_number(scale) or not math.isclose(scale, product, rel_tol=_SCALE_TOLERANCE):
         yield Finding(f"@{region.name}: scale is {shown(scale)}, modifiers make it {product!r}")

@@ -9,6 +9,7 @@ from mcir.analysis.attention.match import Match
 from mcir.analysis.attention.modifiers import Modifier
 from mcir.analysis.attention.naming import Names
 from mcir.analysis.attention.rules import Declined
+from mcir.analysis.attention_region import scale_of
 from mcir.analysis.bands import Band, mask_attributes, may_empty_a_row
 from mcir.regions import ExecutionRegion
 from mcir.types import Symbol
@@ -19,7 +20,6 @@ PATTERN = "scaled_dot_product_attention"
 # Modifiers that make has_mask true: they add to scores or take some away.
 _MASKING = frozenset({"add", "sub", "where", "mask"})
 # Steps after which scores are still scores times a factor plus something.
-_LINEAR = frozenset({"add", "sub", "where", "mask"})  # a score that a mask keeps keeps its factor
 # Steps that map finite scores to finite scores; after any other a whole row may be -inf.
 _FINITE = frozenset({"add", "sub", "mul", "div", "where", "mask", "softcap", "tanh", "min", "max", "cast"})
 
@@ -65,20 +65,6 @@ def attention_region(match: Match, name: str, graph: str, order: dict[int, int])
         }
     )
     return region
-
-
-def scale_of(entries: list[dict[str, Any]]) -> float:
-    """The product of the constant factors on the scores, up to the first step that is not linear in them."""
-    scale = 1.0
-    for entry in entries:
-        op, value = entry["op"], entry.get("value")
-        if op == "mul" and value is not None:
-            scale *= value
-        elif op == "div" and value and "reversed" not in entry:
-            scale /= value
-        elif op not in _LINEAR or "reversed" in entry:
-            break
-    return scale
 
 
 def _fresh(values: list[MCValue]) -> list[MCValue]:
