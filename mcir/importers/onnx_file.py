@@ -12,9 +12,9 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import GraphProto, ModelProto, TensorProto
 from onnx.external_data_helper import load_external_data_for_tensor
 
+from mcir.files import read_bytes
 from mcir.importers.onnx_data import INFERENCE_SIZE, external_file, is_external
 from mcir.importers.onnx_errors import first_line, refuse
-from mcir.tools.io import read_bytes
 
 _IR_VERSION_FIELD = b"\x08"  # how the bytes of practically every ONNX file begin
 

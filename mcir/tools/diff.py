@@ -18,13 +18,13 @@ from typing import Any, TextIO
 
 from mcir.analysis.difference import Difference, compare_modules
 from mcir.diagnostics import MCIRError
+from mcir.files import read_source, write_stream
 from mcir.location import Location
 from mcir.module import MCModule
 from mcir.parser import parse_module
 from mcir.tools.arguments import SWITCH, Flag
 from mcir.tools.command import Command, Exit
 from mcir.tools.console import run_console
-from mcir.tools.io import read_source, write_stream
 from mcir.tools.report import Reporter, json_line
 
 EXIT_SAME, EXIT_DIFFERENT, EXIT_TROUBLE = 0, 1, 2

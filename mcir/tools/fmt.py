@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.files import read_bytes, read_source, write_stream, write_text
 from mcir.location import Source
 from mcir.parser import parse_module
 from mcir.printer import print_module
 from mcir.tools.arguments import SWITCH, Flag
 from mcir.tools.command import Command, Exit
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
-from mcir.tools.io import read_bytes, read_source, write_stream, write_text
 from mcir.tools.report import Reporter
 
 COMMAND = Command(

@@ -13,11 +13,11 @@ from typing import TextIO
 
 from mcir import __version__
 from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.files import read_source, write_stream, write_text
 from mcir.location import Source
 from mcir.passes.pipeline import print_pipeline
 from mcir.tools.arguments import UsageError
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, run_console
-from mcir.tools.io import read_source, write_stream, write_text
 from mcir.tools.opt_chunk import ChunkResult, join_outputs, process_chunk, split_source
 from mcir.tools.opt_options import Options, completion_text, help_text, passes_text, read_options
 from mcir.tools.report import Reporter, remark_diagnostic

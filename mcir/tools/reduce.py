@@ -21,10 +21,10 @@ from typing import TextIO
 
 from mcir.analysis.reduction import Interesting, Reducer
 from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.files import read_source, write_stream, write_text
 from mcir.tools.arguments import SWITCH, VALUE, Flag
 from mcir.tools.command import Command, Exit, Given
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, EXIT_INTERRUPTED, run_console
-from mcir.tools.io import read_source, write_stream, write_text
 from mcir.tools.report import Reporter
 
 COMMAND = Command(

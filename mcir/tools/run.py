@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError, did_you_mean
+from mcir.files import read_bytes, read_source, write_bytes, write_stream
 from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.regions import Region
 from mcir.tools.arguments import SWITCH, VALUE, Flag, UsageError
 from mcir.tools.command import Command, Exit, Given
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
-from mcir.tools.io import read_bytes, read_source, write_bytes, write_stream
 from mcir.tools.report import Reporter
 from mcir.values import MCValue
 

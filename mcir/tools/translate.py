@@ -16,12 +16,12 @@ from pathlib import PurePath
 from typing import Any, NoReturn, TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.files import write_bytes, write_stream, write_text
 from mcir.importers.onnx import DEFAULT_CONSTANT_LIMIT
 from mcir.module import MCModule
 from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag
 from mcir.tools.command import Command, Exit, Given
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
-from mcir.tools.io import write_bytes, write_stream, write_text
 from mcir.tools.report import Reporter
 
 _CHOICE = re.compile(r"tile-[a-z]+=")
@@ -148,8 +148,8 @@ def to_dot(path: str, given: Given, stdin: TextIO) -> Translated:
 
 def _module(path: str, stdin: TextIO) -> MCModule:
     """The valid module that a file holds. Raises MCIRError."""
+    from mcir.files import read_source
     from mcir.parser import parse_module
-    from mcir.tools.io import read_source
     from mcir.verifier import check_module
 
     source = read_source(path, stdin)

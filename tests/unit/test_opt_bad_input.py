@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from mcir.files import decode, read_source
 from mcir.tools import console
-from mcir.tools.io import decode, read_source
 from mcir.tools.opt import main
 from tests.unit.tool_harness import run
 
