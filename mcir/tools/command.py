@@ -40,6 +40,11 @@ class Given:
         """Whether a switch is on."""
         return self.flags.get(flag) == "true"
 
+    @property
+    def input(self) -> str:
+        """The one input file; "-", standard input, where none is named."""
+        return self.operands[0] if self.operands else "-"
+
     def value(self, flag: str, default: str = "") -> str:
         value = self.flags.get(flag)
         return default if value is None else value
@@ -96,6 +101,6 @@ class Command:
     def _count(self, operands: list[str]) -> None:
         least, most = self.operands
         if len(operands) < least:
-            raise UsageError("an input file is missing" if least == 1 else f"{least} input files are needed")
+            raise UsageError(f"{least} input files are needed")
         if most is not None and len(operands) > most:
             raise UsageError(f"one input too many: '{operands[most][:60]}'")

@@ -44,6 +44,12 @@ def run_console(tool: str, main: Main) -> int:
         return EXIT_INTERNAL
 
 
+def note_terminal(tool: str, path: str, stdin: TextIO, stderr: TextIO) -> None:
+    """Says that a tool waits for what is typed: without a file every tool reads standard input."""
+    if path == "-" and stdin.isatty():
+        _say(stderr, f"{tool}: reading standard input (Ctrl-D ends it; {tool} --help shows the options)")
+
+
 def _streams() -> tuple[TextIO, TextIO, TextIO]:
     """The process's streams in UTF-8 with plain line ends; one that is closed reads or writes nothing."""
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):

@@ -21,7 +21,7 @@ from mcir.parser import parse_module
 from mcir.printer import print_module
 from mcir.tools.arguments import SWITCH, Flag
 from mcir.tools.command import Command, Exit
-from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, note_terminal, run_console
 from mcir.tools.report import Reporter
 
 COMMAND = Command(
@@ -60,6 +60,7 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
     code = EXIT_GOOD
     for path in given.operands or ["-"]:
         try:
+            note_terminal(COMMAND.name, path, stdin, stderr)
             source = read_source(path, stdin)
             same = _format_one(path, source, given.on("--check"), stdout)
         except MCIRError as error:

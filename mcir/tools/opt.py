@@ -17,7 +17,7 @@ from mcir.files import read_source, write_stream, write_text
 from mcir.location import Source
 from mcir.passes.pipeline import print_pipeline
 from mcir.tools.arguments import UsageError
-from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, run_console
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, note_terminal, run_console
 from mcir.tools.opt_chunk import ChunkResult, join_outputs, process_chunk, split_source
 from mcir.tools.opt_options import Options, completion_text, help_text, passes_text, read_options
 from mcir.tools.report import Reporter, remark_diagnostic
@@ -46,6 +46,7 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         if options.stop:
             write_stream(stdout, _information(options))
             return EXIT_GOOD
+        note_terminal(TOOL, options.input, stdin, stderr)
         if options.dump_pipeline:
             print(print_pipeline(options.passes), file=stderr)
         return _run(options, read_source(options.input, stdin), stdout, stderr, reporter)

@@ -24,12 +24,12 @@ from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.files import read_source, write_stream, write_text
 from mcir.tools.arguments import SWITCH, VALUE, Flag
 from mcir.tools.command import Command, Exit, Given
-from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, EXIT_INTERRUPTED, run_console
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, EXIT_INTERRUPTED, note_terminal, run_console
 from mcir.tools.report import Reporter
 
 COMMAND = Command(
     "mcir-reduce",
-    "--test SCRIPT [-o FILE] INPUT",
+    "--test SCRIPT [-o FILE] [INPUT]",
     "Makes an MCIR file as small as it can be while a test script still finds it interesting.",
     (
         Flag("--test", VALUE, "command to call with a candidate's path; exit code 0: interesting", "SCRIPT"),
@@ -39,7 +39,7 @@ COMMAND = Command(
         Flag("--timeout", VALUE, "seconds after which a candidate is not interesting (default 60)", "S"),
         Flag("--quiet", SWITCH, "do not report on standard error what was reached"),
     ),
-    (1, 1),
+    (0, 1),
     (
         "The script must exit with 0 for INPUT itself. An input that the verifier accepts is reduced to inputs that it",
         "accepts, unless --allow-invalid; one that cannot be parsed is reduced line by line. An interrupt (Ctrl-C)",
@@ -63,8 +63,9 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         return done.code
     code = EXIT_GOOD
     try:
-        source = read_source(given.operands[0], stdin)
-        name = Path(source.name).name if given.operands[0] != "-" else "input.mcir"
+        note_terminal(COMMAND.name, given.input, stdin, stderr)
+        source = read_source(given.input, stdin)
+        name = Path(source.name).name if given.input != "-" else "input.mcir"
         with tempfile.TemporaryDirectory(prefix="mcir-reduce-") as folder:
             test = script_test(command, os.path.join(folder, name), timeout)
             reducer = Reducer(test, not given.on("--allow-invalid"), max_tests)

@@ -1,11 +1,11 @@
 """`mcir-run`: runs graphs and lowered regions in NumPy, and proves regions against their graphs.
 
-    mcir-run in.mcir [--inputs x.npz] [--output out.npz] [--seed N]
-    mcir-run --check in.mcir [--level exact,algebraic,typed] [--json]
+    mcir-run [in.mcir] [--inputs x.npz] [--output out.npz] [--seed N]
+    mcir-run --check [in.mcir] [--level exact,algebraic,typed] [--json]
 
-Exit code: 0 if it ran, or every region is proved; 1 for bad input, a difference, or a region that is not provable; 2
-for bad usage. Arrays that are not given are drawn from the seed, and the tool says which. Arrays of bf16 and fp8 are
-exchanged as float32.
+Exit code: 0 if it ran, or every region is proved; 1 for bad input, a difference, a region that is not provable, or no
+region to prove; 2 for bad usage. Arrays that are not given are drawn from the seed, and the tool says which. Arrays of
+bf16 and fp8 are exchanged as float32.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mcir.module import MCModule
 from mcir.regions import Region
 from mcir.tools.arguments import SWITCH, VALUE, Flag, UsageError
 from mcir.tools.command import Command, Exit, Given
-from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, note_terminal, run_console
 from mcir.tools.report import Reporter
 from mcir.values import MCValue
 
@@ -36,7 +36,7 @@ MODES = ("typed", "algebraic", "exact")
 
 COMMAND = Command(
     "mcir-run",
-    "[--check] [options] FILE",
+    "[--check] [options] [FILE]",
     "Runs graphs and lowered regions in NumPy; with --check proves every region against its graph.",
     (
         Flag("--inputs", VALUE, "input arrays by name; without it all are drawn", "X.npz", "running"),
@@ -52,9 +52,10 @@ COMMAND = Command(
         Flag("--seed", VALUE, "seed of drawn arrays (0)", "N", "both"),
         Flag("--memory-limit", VALUE, "what live values may take (2048)", "MIB", "both"),
     ),
-    (1, 1),
+    (0, 1),
     (
-        "exit code: 0 it ran, or every region is proved; 1 bad input, a difference, not provable; 2 bad usage",
+        "exit code: 0 it ran, or every region is proved; 1 bad input, a difference, not provable, nothing to prove;",
+        "2 bad usage",
         "",
         "examples:",
         "  mcir-run model.mcir --inputs x.npz --output y.npz",
@@ -96,8 +97,9 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
             COMMAND.refuse(str(error), stderr)
     except Exit as done:
         return done.code
+    note_terminal(COMMAND.name, options.input, stdin, stderr)
     try:
-        return _run(options, stdin, stdout, stderr)
+        return _run(options, stdin, stdout)
     except MCIRError as error:
         Reporter(stderr).show(error.diagnostics)
         return EXIT_BAD_INPUT
@@ -116,7 +118,7 @@ def _options(given: Given) -> Options:
         raise UsageError("--json is for --check")
     only = flags.get("--only")
     return Options(
-        given.operands[0], flags.get("--inputs"), output, given.value("--mode", "typed"),
+        given.input, flags.get("--inputs"), output, given.value("--mode", "typed"),
         only.removeprefix("@") if only else None, given.on("--lowered"), given.on("--check"), given.on("--json"),
         _levels(given.value("--level", ",".join(LEVELS))), _natural("--seed", given.value("--seed", "0")),
         _natural("--memory-limit", given.value("--memory-limit", "2048")) << 20, sizes,
@@ -149,7 +151,7 @@ def _sizes(text: str) -> dict[str, int]:
     return sizes
 
 
-def _run(options: Options, stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
+def _run(options: Options, stdin: TextIO, stdout: TextIO) -> int:
     from mcir.parser import parse_module
     from mcir.verifier import check_module
 
@@ -162,19 +164,20 @@ def _run(options: Options, stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int
         hint = "pip install 'mcir[run]'"
         raise MCIRError(Diagnostic(f"{COMMAND.name} needs {error.name}", hint=hint)) from None
     if options.check:
-        return _check(module, options, stdout, stderr)
+        return _check(module, options, stdout)
     return _execute(module, options, stdout)
 
 
-def _check(module: MCModule, options: Options, stdout: TextIO, stderr: TextIO) -> int:
-    """Proves the regions and prints one line (or JSON entry) for each."""
+def _check(module: MCModule, options: Options, stdout: TextIO) -> int:
+    """Proves the regions and prints one line (or JSON entry) for each. Raises MCIRError where there is none."""
     from mcir.interpreter.check import check_region
 
     regions = [region for region in module.regions if options.only in (None, region.name)]
     if not regions:
         if options.only is not None:
             raise _unknown(options.only, [region.name for region in module.regions], "region")
-        print(f"{COMMAND.name}: nothing to prove: the module has no regions", file=stderr)
+        hint = "mcir-opt --attention-pattern --streaming-lowering makes them"
+        raise MCIRError(Diagnostic("nothing to prove: the module has no regions", hint=hint))
     results: list[CheckResult] = []
     for region in regions:
         limit = options.memory_limit

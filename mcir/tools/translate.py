@@ -21,7 +21,7 @@ from mcir.importers.onnx import DEFAULT_CONSTANT_LIMIT
 from mcir.module import MCModule
 from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag
 from mcir.tools.command import Command, Exit, Given
-from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, note_terminal, run_console
 from mcir.tools.report import Reporter
 
 _CHOICE = re.compile(r"tile-[a-z]+=")
@@ -212,10 +212,10 @@ def _flags() -> tuple[Flag, ...]:
 
 COMMAND = Command(
     "mcir-translate",
-    "TRANSLATION [OPTIONS] FILE",
+    "TRANSLATION [OPTIONS] [FILE]",
     "Translates other formats to MCIR text, and MCIR to other formats.",
     _flags(),
-    (1, 1),
+    (0, 1),
     (
         "exit code: 0 good, 1 the input cannot be read or translated, 2 bad usage",
         "",
@@ -237,7 +237,8 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         return done.code
     reporter = Reporter(stderr)
     try:
-        result = translation.run(given.operands[0], given, stdin)
+        note_terminal(COMMAND.name, given.input, stdin, stderr)
+        result = translation.run(given.input, given, stdin)
         for path, data in result.files.items():
             write_bytes(path, data)
         output = given.value("-o", "-")

@@ -103,16 +103,17 @@ def test_a_difference_exits_with_1(tmp_path: Path) -> None:
     assert (code, difference["row"], difference["output"], difference["inputs"]) == (1, 0, "O", "plain")
 
 
-def test_not_provable_exits_with_1_and_nothing_to_prove_with_0() -> None:
+def test_not_provable_and_nothing_to_prove_exit_with_1() -> None:
     text = print_module(sample_module(SAMPLES["causal"])).replace("= softmax %", '= "onnx.Foo" %')
     code, out, _ = run("--check", "-", stdin=text)
     assert code == 1
     assert out == '@attention_region: not provable: not runnable: op "onnx.Foo"\n'
-    assert run("--check", "-", stdin=ADD) == (0, "", "mcir-run: nothing to prove: the module has no regions\n")
+    code, out, err = run("--check", stdin=ADD)
+    assert (code, out) == (1, "")
+    assert err.startswith("error: nothing to prove: the module has no regions\n  hint: mcir-opt --attention-pattern")
 
 
 USAGE = {
-    "no input": ([], "an input file is missing"),
     "two inputs": (["a.mcir", "b.mcir"], "one input too many: 'b.mcir'"),
     "an unknown flag": (["-", "--chek"], "unknown option --chek: did you mean '--check'?"),
     "an unknown level": (["-", "--level", "exakt"], "unknown level 'exakt': did you mean 'exact'?"),

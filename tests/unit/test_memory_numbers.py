@@ -92,6 +92,27 @@ execution @r(%Q: tensor<4x8xfp16>, %K: tensor<6x8xfp16>) -> (%D: tensor<4x6xfp16
     assert naive.layout == 192
 
 
+def test_a_size_that_only_a_reshape_made_follows_from_the_number_of_elements() -> None:
+    """The export of `[-1, s, 16]` has a size that nothing else says."""
+    module = parse_module("""
+graph @g(%K: tensor<(b)x4x(s)x16xfp32>, %n: tensor<3xi64>, %m: tensor<4xi64>) {
+  %flat = reshape %K, %n : tensor<(unk__7)x(s)x16xfp32>
+  %back = reshape %flat, %m : tensor<(b)x4x(s)x16xfp32>
+  %odd = reshape %flat, %n : tensor<(unk__8)x(unk__9)xfp32>
+  return %back, %odd
+}
+execution @r(%K: tensor<(b)x4x(s)x16xfp32>) -> (%back: tensor<(b)x4x(s)x16xfp32>)
+    attributes {graph = @g, nodes = ["flat", "back", "odd"]} {
+}
+""")
+    naive = account_region(module, module.regions[0]).op_by_op
+    assert naive is not None
+    assert str(naive.written) == "512*b*s + 4*unk__8*unk__9"
+    given = account_region(module, module.regions[0], {"unk__7": 5, "s": 1}).op_by_op
+    assert given is not None
+    assert str(given.written) == "4*unk__8*unk__9 + 256*b + 320"
+
+
 def test_design_notes_tile() -> None:
     """Shared 32 KiB: Q 16, K 8, V 8. Registers: score 32 KiB, acc 32 KiB, max and sum 1 KiB."""
     module = build_attention_module()

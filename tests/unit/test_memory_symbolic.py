@@ -15,6 +15,7 @@ from mcir.analysis.memory.symbolic import (
     maximum,
     minimum,
     names_of,
+    quotient,
     summation,
     symbol,
 )  # fmt: skip
@@ -70,3 +71,20 @@ def test_a_dimension_may_be_called_i() -> None:
 def test_a_size_without_value() -> None:
     with pytest.raises(KeyError):
         evaluate(SEQ, {})
+
+
+@pytest.mark.parametrize(
+    ("number", "by", "text"),
+    [
+        (64 * SEQ * HEADS, 16 * SEQ, "4*heads"),
+        (SEQ * SEQ + 3 * SEQ, SEQ, "seq + 3"),
+        (12, 4, "3"),
+        (0, SEQ, "0"),
+        (12, 5, "None"),
+        (SEQ, HEADS, "None"),
+        (SEQ, SEQ + 1, "None"),
+        (SEQ, 0, "None"),
+    ],
+)
+def test_quotient(number: Number, by: Number, text: str) -> None:
+    assert str(quotient(number, by)) == text

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mcir.analysis.memory.sizes import Dims, dim_size, value_bytes
-from mcir.analysis.memory.symbolic import Number, product
+from mcir.analysis.memory.symbolic import Number, product, quotient
 from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.ops.definition import lookup
 from mcir.regions import Region
-from mcir.types import Symbol
+from mcir.types import Shape, Symbol
 from mcir.values import MCValue
 
 # These bring data into being before anything runs; whoever reads it pays.
@@ -47,14 +47,15 @@ def covered_nodes(graph: SemanticGraph, region: Region) -> list[MCNode]:
 
 def op_by_op(nodes: list[MCNode], dims: Dims) -> OpByOp:
     """The bytes of `nodes` run one after the other. An operand that stands twice in a node is read once."""
+    sizes = _Named(dims, _merged_sizes(nodes, dims))
     read: Number = 0
     written: Number = 0
     layout: Number = 0
     counted = [node for node in nodes if node.op not in _DATA]
     for node in counted:
         operands = {value.name: value for value in node.inputs}
-        into = sum((_bytes(value, dims) for value in operands.values()), start=0)
-        out = sum((_bytes(value, dims) for value in node.outputs), start=0)
+        into = sum((sizes.bytes(value) for value in operands.values()), start=0)
+        out = sum((sizes.bytes(value) for value in node.outputs), start=0)
         definition = lookup(node.op)
         if definition is not None and "layout" in definition.traits:
             layout = layout + into + out
@@ -62,5 +63,36 @@ def op_by_op(nodes: list[MCNode], dims: Dims) -> OpByOp:
     return OpByOp(len(counted), read, written, layout)
 
 
-def _bytes(value: MCValue, dims: Dims) -> Number:
-    return product(dim_size(dim, dims, value.name) for dim in value.shape) * value_bytes(value)
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Sizes of dimensions by name: as given, else as `merged` knows them from others."""
+
+    dims: Dims
+    merged: dict[str, Number]
+
+    def count(self, shape: Shape, owner: str) -> Number:
+        return product(
+            self.merged[dim] if isinstance(dim, str) and dim in self.merged else dim_size(dim, self.dims, owner)
+            for dim in shape
+        )
+
+    def bytes(self, value: MCValue) -> Number:
+        return self.count(value.shape, value.name) * value_bytes(value)
+
+
+def _merged_sizes(nodes: list[MCNode], dims: Dims) -> dict[str, Number]:
+    """Names that only a reshape made, as the `unk__5` of `[-1, seq, 64]`: a reshape keeps the number of elements."""
+    sizes = _Named(dims, {})
+    made = {value.name for node in nodes for value in node.outputs}
+    known = {dim for node in nodes for value in node.inputs if value.name not in made for dim in value.shape}
+    for node in nodes:
+        new = [dim for value in node.outputs for dim in value.shape if isinstance(dim, str) and dim not in known]
+        known.update(new)
+        if node.op != "reshape" or len(new) != 1 or new[0] in dims:
+            continue
+        before, after = node.inputs[0], node.outputs[0]
+        others = tuple(dim for dim in after.shape if dim != new[0])
+        solved = quotient(sizes.count(before.shape, before.name), sizes.count(others, after.name))
+        if solved is not None:
+            sizes.merged[new[0]] = solved
+    return sizes.merged

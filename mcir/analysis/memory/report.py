@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from mcir.analysis.memory.account import NestAccount, RegionAccount
 from mcir.analysis.memory.fit import Fit, fit
 from mcir.analysis.memory.live import ON_CHIP
-from mcir.analysis.memory.symbolic import Formula, Number
+from mcir.analysis.memory.symbolic import Formula, Number, names_of, symbol
 from mcir.analysis.memory.targets import Target
 from mcir.text import name_text
 
 Record = dict[str, Any]
+Show = Callable[[Number], str]
 
 _WIDEST_CELL = 32
+_UNREADABLE = re.compile(r"unk__[0-9]+|.{13,}")  # ONNX's shape inference numbers the sizes that it cannot name
+_SIZE = re.compile(r'"(?:[^"\\]|\\.)*"|\?\w+|\w+')
 
 
 def module_record(accounts: list[RegionAccount], target: Target | None = None) -> Record:
@@ -98,25 +102,48 @@ def report_text(accounts: list[RegionAccount], target: Target | None = None) -> 
 
 
 def _region_text(account: RegionAccount, target: Target | None) -> str:
-    graph = f", from graph @{name_text(account.graph)}" if account.graph else ""
-    lines = [f"memory of @{name_text(account.region.name)}{graph}"]
-    lines += _traffic_lines(account)
-    if account.streaming is None:
-        lines.append("  not lowered: mcir-opt --streaming-lowering makes the stream")
-    else:
-        lines.append(f"  steps: {grouped(account.steps)} of {grouped(account.all_steps)}")
-        intensity = ratio(account.flops, account.streaming.total)
-        per_byte = f", {intensity:.1f} a byte" if intensity is not None else ""
-        lines.append(f"  flops: {grouped(account.flops)}{per_byte}")
-    for nest in account.nests:
-        lines += _nest_lines(nest, target)
-    unknown = account.unknown()
-    if unknown:
-        lines.append(f"  sizes without a value: {', '.join(sorted(unknown))} (--dim {sorted(unknown)[0]}=SIZE)")
+    short = _short_names(account)
+    lines = _region_lines(account, target, lambda number: _renamed(grouped(number), short))
+    if short:
+        lines.append(f"  sizes: {', '.join(f'{label} = {name}' for name, label in short.items())}")
+    if unknown := sorted(account.unknown()):
+        lines.append(f"  sizes without a value: {', '.join(unknown)} (--dim {unknown[0]}=SIZE)")
     return "\n".join(lines) + "\n"
 
 
-def _traffic_lines(account: RegionAccount) -> list[str]:
+def _short_names(account: RegionAccount) -> dict[str, str]:
+    """Names that no person gave, or too long for a formula -> the label of the axis that has this size."""
+    names = account.unknown()
+    short: dict[str, str] = {}
+    for label, size in account.sizes.labels.items():
+        (name, *others) = names_of(size) or {""}
+        if not others and size == symbol(name) and _UNREADABLE.fullmatch(name) and label not in names:
+            short.setdefault(str(size), label)
+    return short
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """A formula with other names of sizes."""
+    return _SIZE.sub(lambda match: names.get(match[0], match[0]), text) if names else text
+
+
+def _region_lines(account: RegionAccount, target: Target | None, show: Show) -> list[str]:
+    graph = f", from graph @{name_text(account.graph)}" if account.graph else ""
+    lines = [f"memory of @{name_text(account.region.name)}{graph}"]
+    lines += _traffic_lines(account, show)
+    if account.streaming is None:
+        lines.append("  not lowered: mcir-opt --streaming-lowering makes the stream")
+    else:
+        lines.append(f"  steps: {show(account.steps)} of {show(account.all_steps)}")
+        intensity = ratio(account.flops, account.streaming.total)
+        per_byte = f", {intensity:.1f} a byte" if intensity is not None else ""
+        lines.append(f"  flops: {show(account.flops)}{per_byte}")
+    for nest in account.nests:
+        lines += _nest_lines(nest, target, show)
+    return lines
+
+
+def _traffic_lines(account: RegionAccount, show: Show) -> list[str]:
     """Bytes read, written and together, each way of doing the work in a row."""
     rows = [("streaming", account.streaming), ("compulsory", account.compulsory), ("op by op", account.op_by_op)]
     least = account.compulsory.total
@@ -124,34 +151,34 @@ def _traffic_lines(account: RegionAccount) -> list[str]:
     for name, traffic in rows:
         if traffic is not None:
             times = ratio(traffic.total, least)
-            cells = [grouped(traffic.read), grouped(traffic.written), grouped(traffic.total)]
+            cells = [show(traffic.read), show(traffic.written), show(traffic.total)]
             table.append([name, *cells, f"{times:.2f}" if times is not None else ""])
     return [f"  {line}" for line in _table_or_list(table)]
 
 
-def _nest_lines(nest: NestAccount, target: Target | None) -> list[str]:
+def _nest_lines(nest: NestAccount, target: Target | None, show: Show) -> list[str]:
     lines = [f"  tiles of @{name_text(nest.nest.tile.name)}: {nest.tile_m} rows, {nest.tile_n} keys"]
     table = [["node", "tensor", "phase", "bytes a trip", "trips", "bytes"]]
     for move in nest.moves:
         name = move.node.name
         amounts = [move.trip(nest.tile_m, nest.tile_n), nest.totals.trips.get(name, 0), nest.totals.moved.get(name, 0)]
-        table.append([f"@{name_text(name)}", f"%{name_text(move.tensor)}", str(move.phase), *map(grouped, amounts)])
+        table.append([f"@{name_text(name)}", f"%{name_text(move.tensor)}", str(move.phase), *map(show, amounts)])
     lines += [f"    {line}" for line in _table_or_list(table, left=3)]
     for residency in ON_CHIP:
         held = ", ".join(
-            f"%{name_text(name)} {grouped(nest.live.bytes[name])}" for name in nest.live.at_peak[residency]
+            f"%{name_text(name)} {show(nest.live.bytes[name])}" for name in nest.live.at_peak[residency]
         )
-        lines.append(f"    live in {residency} memory: {grouped(nest.live.peak[residency])} ({held})"
+        lines.append(f"    live in {residency} memory: {show(nest.live.peak[residency])} ({held})"
                      .replace("register memory", "registers"))  # fmt: skip
-    return lines + ([f"    {_fit_text(fit(nest, target))}"] if target is not None else [])
+    return lines + ([f"    {_fit_text(fit(nest, target), show)}"] if target is not None else [])
 
 
-def _fit_text(here: Fit) -> str:
+def _fit_text(here: Fit, show: Show) -> str:
     target = here.target
     verdict = {True: "fits", False: "does not fit", None: "depends on the sizes"}
-    parts = [f"shared {verdict[here.fits]} ({grouped(here.shared)} of {target.shared_bytes:,})"]
+    parts = [f"shared {verdict[here.fits]} ({show(here.shared)} of {target.shared_bytes:,})"]
     threads = f", {target.threads_for(here.registers):,} threads or more" if isinstance(here.registers, int) else ""
-    registers = f"{grouped(here.registers)} of {target.register_bytes:,}{threads}"
+    registers = f"{show(here.registers)} of {target.register_bytes:,}{threads}"
     parts.append(f"registers {verdict[here.registers_fit]} ({registers})")
     return f"on {target.name}, {target.title}: {'; '.join(parts)}"
 

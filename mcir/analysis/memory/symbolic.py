@@ -141,6 +141,24 @@ def product(numbers: Iterable[Number]) -> Number:
     return total
 
 
+def quotient(number: Number, by: Number) -> Number | None:
+    """The exact quotient by a single product such as `16*seq`, or None: formulas have no fractions."""
+    divisor = _formula(by).terms
+    if len(divisor) != 1:
+        return None
+    total: dict[Monomial, int] = {}
+    for monomial, factor in _formula(number).terms:
+        left = list(monomial)
+        for atom in divisor[0][0]:
+            if atom not in left:
+                return None
+            left.remove(atom)
+        if factor % divisor[0][1]:
+            return None
+        total[tuple(left)] = factor // divisor[0][1]
+    return _number(total)
+
+
 def summation(count: Number, term: Callable[[Number], Number]) -> Number:
     """The sum of term(0) ... term(count - 1); a formula where the count or a term is one."""
     body = term(_INDEX)
