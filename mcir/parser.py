@@ -10,7 +10,7 @@ from mcir.location import Source
 from mcir.module import MCModule
 from mcir.syntax import fast
 from mcir.syntax.actions import Actions
-from mcir.syntax.errors import syntax_error
+from mcir.syntax.errors import broken_from, syntax_error
 from mcir.syntax.grammar import lark_parser, plain_parser
 
 if TYPE_CHECKING:
@@ -35,10 +35,9 @@ def parse_module(text: str, filename: str = "<string>", first_line: int = 1) -> 
         items = fast.read(source, actions)
     except fast.NotByTables as misfit:
         error = _syntax_error(misfit.rest(text))
-        if error is None:
-            return parse_with_lark(source)
-        actions.forget_from(misfit.offset)
-        actions.diagnostics.append(syntax_error(error, source))
+        if error is None or broken_from(error, text) > misfit.read_to:
+            return parse_with_lark(source)  # what did not fit was only unusual
+        _add_syntax_error(actions, error)
         items = []
     finally:
         if collecting:
@@ -55,8 +54,10 @@ def parse_with_lark(source: Source) -> MCModule:
     items: Any = []
     try:
         items = lark.parse(source.text)
-    except UnexpectedInput as error:
-        actions.diagnostics.append(syntax_error(error, source))
+    except UnexpectedInput:
+        error = _syntax_error(source.text)
+        assert error is not None
+        _add_syntax_error(actions, error)
     return _finish(actions, items)
 
 
@@ -69,6 +70,12 @@ def _syntax_error(text: str) -> UnexpectedInput | None:
     except UnexpectedInput as error:
         return error
     return None
+
+
+def _add_syntax_error(actions: Actions, error: UnexpectedInput) -> None:
+    """Enters a syntax error; the statement that it stands in is half read, and so are all other faults of it."""
+    actions.forget_from(broken_from(error, actions.source.text))
+    actions.diagnostics.append(syntax_error(error, actions.source))
 
 
 def _finish(actions: Actions, items: list[object]) -> MCModule:

@@ -85,7 +85,7 @@ class Actions(ValueActions):
         self.diagnostics.append(Diagnostic(message, token, hint=hint, notes=list(notes)))
 
     def forget_from(self, offset: int) -> None:
-        """Drops the faults found at or behind `offset`: a piece that has a syntax error has no others."""
+        """Drops the faults found at or behind `offset`: those of a statement that has a syntax error are not told."""
         self.diagnostics = [fault for fault in self.diagnostics if fault.location and fault.location.offset < offset]
 
     def locate(self, token: Token | None) -> Location | None:

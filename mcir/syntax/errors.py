@@ -47,14 +47,44 @@ _VALUES = {"TRUE", "FALSE", "INT", "FLOAT", "STRING", "SYMBOL", "LSQB", "LBRACE"
 def syntax_error(error: UnexpectedInput, source: Source) -> Diagnostic:
     """The diagnostic for a Lark error. Its location is the first character not understood."""
     text = source.text
-    offset = error.pos_in_stream
-    token = getattr(error, "token", None)
-    if offset is None or offset < 0 or (token is not None and token.type == "$END"):
-        offset = len(text.rstrip())
+    offset, token = _offset(error, text), getattr(error, "token", None)
     end = offset + (len(str(token)) if token is not None and token.type != "$END" else 1)
     expected = _expected(error)
     message = f"{_got(text, offset, token)}, expected {_listing(expected)}" if expected else _got(text, offset, token)
     return Diagnostic(message, Location(source, offset, end), hint=_hint(text, offset, expected))
+
+
+def _offset(error: UnexpectedInput, text: str) -> int:
+    offset, token = error.pos_in_stream, getattr(error, "token", None)
+    if offset is None or offset < 0 or (token is not None and token.type == "$END"):
+        return len(text.rstrip())
+    return offset
+
+
+def broken_from(error: UnexpectedInput, text: str) -> int:
+    """Where the statement or head begins that is half read at an error of the parser without actions.
+
+    The place of the error where nothing is open: behind a brace, between statements.
+    """
+    offset = _offset(error, text)
+    state = error.interactive_parser.parser_state  # type: ignore[attr-defined]
+    rows = state.parse_conf.states
+    top = next(at for at in reversed(range(len(state.state_stack))) if _begins_statement(rows[state.state_stack[at]]))
+    half_read = state.value_stack[top:]
+    kinds = [getattr(value, "type", "") for value in half_read]
+    if not half_read or (kinds[-1] == "RBRACE" and "LBRACE" not in kinds):  # the brace closed a graph or region
+        return offset
+    return next((place for value in half_read if (place := _begin(value)) is not None), offset)
+
+
+def _begins_statement(row: dict[str, Any]) -> bool:
+    return any(name in row and row[name][0].name == "Shift" for name in ("RESULTS", "GRAPH"))
+
+
+def _begin(value: Any) -> int | None:
+    """The offset of the first token in a token or tree, which may be empty."""
+    tokens = [value] if hasattr(value, "start_pos") else value.scan_values(lambda leaf: True)
+    return min((token.start_pos for token in tokens), default=None)
 
 
 def _expected(error: Any) -> set[str]:

@@ -1,7 +1,6 @@
 """Reads a text by the tables derived from the grammar; `generate.py` explains them.
 
-The model is that of Lark, and so are the diagnostics: the same actions are called. Only in a statement
-that has a syntax error, Lark also tells faults that come before it; here the syntax error stands alone. Where a piece
+The model is that of Lark, and so are the diagnostics: the same actions are called. Where a piece
 of the text does not fit the tables, either it has a syntax error, and Lark is asked for the error
 from the enclosing graph or region on; or it is only unusual (a comment in the middle of a node,
 attributes nested very deep), and Lark reads the whole text.
@@ -32,11 +31,15 @@ _MAX_MEMO = 100_000  # distinct texts remembered; past that, memory would grow w
 
 
 class NotByTables(Exception):
-    """The text does not fit the tables from `offset` on; `before` stands for what comes before."""
+    """The text does not fit the tables from `offset` on; `before` stands for what comes before.
 
-    def __init__(self, offset: int, before: list[tuple[int, str]]) -> None:
+    The statement that does not fit begins at `read_to`; one before it may have to be read again, as it may go on there.
+    """
+
+    def __init__(self, offset: int, read_to: int, before: list[tuple[int, str]]) -> None:
         super().__init__(offset)
         self.offset = offset
+        self.read_to = read_to
         self.before = before
 
     def rest(self, text: str) -> str:
@@ -129,7 +132,7 @@ class _Reader:
         if self.text[at : at + 1] == "}" and self.open and (self.outputs is not None or not in_graph):
             return self.close(at)
         if self.outputs is not None:
-            raise self.misfit(self.last)
+            raise self.misfit(self.last, at)
         if in_graph and self.at_keyword("RETURN", at):
             self.outputs, end = self.table("return_", at)
             self.last = at
@@ -142,7 +145,7 @@ class _Reader:
             return at  # a node behind a comment
         # What does not fit may be the rest of a node whose beginning did.
         after = max(self.open[-1][3] if self.open else 0, self.last_closed[1])
-        raise self.misfit(self.last if self.last >= after else at)
+        raise self.misfit(self.last if self.last >= after else at, at)
 
     def at_keyword(self, name: str, at: int) -> bool:
         return _regex(tables.TERMINALS[name]).match(self.text, at) is not None
@@ -167,12 +170,12 @@ class _Reader:
         (self.open[-1][1] if self.open else self.done).append(item)
         return at + 1
 
-    def misfit(self, at: int) -> NotByTables:
+    def misfit(self, at: int, read_to: int = 0) -> NotByTables:
         before = [(start, self.text[start:end]) for _, _, start, end in self.open]
         begin, end, stand_in = self.last_closed
         if stand_in and end < at and (not before or begin >= self.open[-1][3]):
             before.append((begin, stand_in))
-        return NotByTables(at, before)
+        return NotByTables(at, max(at, read_to), before)
 
     # -- nodes ---------------------------------------------------------------------------------
 
