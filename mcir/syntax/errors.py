@@ -67,7 +67,7 @@ def broken_from(error: UnexpectedInput, text: str) -> int:
     The place of the error where nothing is open: behind a brace, between statements.
     """
     offset = _offset(error, text)
-    state = error.interactive_parser.parser_state  # type: ignore[attr-defined]
+    state = error.interactive_parser.parser_state
     rows = state.parse_conf.states
     top = next(at for at in reversed(range(len(state.state_stack))) if _begins_statement(rows[state.state_stack[at]]))
     half_read = state.value_stack[top:]
