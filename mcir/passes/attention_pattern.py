@@ -15,12 +15,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from mcir.analysis.attention.detector import Finding, find_attention
+from mcir.analysis.attention.detector import Finding, find_attention, find_softmaxes, judge
 from mcir.analysis.attention.rules import FUSED_OPS, RULES
 from mcir.analysis.records import graph_of_records
 from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.passes.base import ModulePass, Remark, register_pass
+from mcir.passes.statistic import Statistic, StatisticBy
 from mcir.regions import ExecutionRegion
 from mcir.verifier import check_module
 
@@ -33,20 +34,39 @@ class AttentionPattern(ModulePass):
     name: ClassVar[str] = "attention-pattern"
     summary: ClassVar[str] = "every attention of a graph gets an execution region; the graph stays as it is"
 
+    softmaxes = Statistic("softmaxes looked at")
+    formed = Statistic("regions formed")
+    declined = StatisticBy("rule", "softmaxes that are not taken as attention")
+    opaque = Statistic("opaque ops that are a whole attention by their names alone")
+    left_alone = Statistic("graphs left alone, since they have regions")
+
     def run(self, module: MCModule) -> MCModule:
         taken = module.names()
         served = {region.attrs["graph"].name for region in module.regions if hasattr(region.attrs.get("graph"), "name")}
         regions = list(module.regions)
         for graph in module.graphs:
             if graph.name in served:
+                self.left_alone += 1
                 continue
-            findings = list(find_attention(graph, taken))
+            with self.phase("find"):
+                search = find_softmaxes(graph)
+            with self.phase("form"):
+                findings = list(judge(search, taken))
             regions += [finding.region for finding in findings if finding.region is not None]
             self.remarks += [_remark(graph, finding) for finding in findings]
-            self.remarks += _fused_remarks(graph)
+            self._count(findings)
+            fused = _fused_remarks(graph)
+            self.opaque += len(fused)
+            self.remarks += fused
             if not any(remark.graph == graph.name for remark in self.remarks):
                 self.remarks.append(_nothing(graph))
         return MCModule(regions, module.graphs, module.comments)
+
+    def _count(self, findings: list[Finding]) -> None:
+        rules = [finding.declined.rule for finding in findings if finding.declined is not None]
+        self.softmaxes += len(findings)
+        self.formed += len(findings) - len(rules)
+        self.declined.update(rules)
 
 
 def detect_attention_pattern(ops: SemanticGraph | Iterable[Any]) -> list[ExecutionRegion]:

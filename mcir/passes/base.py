@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from mcir.location import Location
 from mcir.module import MCModule
+from mcir.passes.statistic import AnyStatistic, Count
 
 
 @dataclass(slots=True)
@@ -36,6 +40,8 @@ class ModulePass:
 
     A pass may change the regions of the module it is given, never its graphs unless it says so
     (`changes_graphs`), and leaves a valid module valid. It raises MCIRError on input it cannot take.
+
+    `--statistics` shows what its Statistic attributes count, `--timing` the seconds spent in each `self.phase(...)`.
     """
 
     name: ClassVar[str]
@@ -43,13 +49,36 @@ class ModulePass:
     changes_graphs: ClassVar[bool] = False
 
     remarks: list[Remark] = field(default_factory=list, init=False, repr=False, compare=False)
+    counters: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    phases: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def run(self, module: MCModule) -> MCModule:
         raise NotImplementedError
 
     def __call__(self, module: MCModule) -> MCModule:
         self.remarks.clear()
+        self.counters.clear()
+        self.phases.clear()
         return self.run(module)
+
+    @classmethod
+    def statistics(cls) -> list[AnyStatistic]:
+        """The statistics that the pass declares, in the order of declaration."""
+        found = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+        return [value for value in found.values() if isinstance(value, AnyStatistic)]
+
+    def counts(self) -> list[Count]:
+        """What every statistic came to in the last run."""
+        return [statistic.count(self.counters) for statistic in self.statistics()]
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Adds the time inside, in seconds, to the phase `name` of the run."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.phases[name] = self.phases.get(name, 0.0) + time.perf_counter() - begin
 
 
 _PASSES: dict[str, type[ModulePass]] = {}

@@ -325,7 +325,10 @@ def list_attribute(node: MCNode, facts: Facts) -> Answer:
     return True
 
 
-@rewrites("shape", "shape(x) of known sizes -> constant")
+SHAPE_KNOWN, FOLDED = "shape(x) of known sizes -> constant", "an op on constants -> constant"
+
+
+@rewrites("shape", SHAPE_KNOWN)
 def shape_known(node: MCNode, facts: Facts) -> Answer:
     sizes = node.inputs[0].shape[node.attrs.get("start", 0) : node.attrs.get("end")]
     if not all(isinstance(dim, int) for dim in sizes) or not facts.may_drop(node.inputs[0]):
@@ -333,7 +336,7 @@ def shape_known(node: MCNode, facts: Facts) -> Answer:
     return _become(node, Known(node.outputs[0].shape, "i64", list(sizes), False))
 
 
-@rewrites(" ".join(sorted(FOLDABLE)), "an op on constants -> constant")
+@rewrites(" ".join(sorted(FOLDABLE)), FOLDED)
 def folded(node: MCNode, facts: Facts) -> Answer:
     result = fold(node, [facts.known(value) for value in node.inputs], facts.fold_limit)
     return _become(node, result) if result is not None and node.inputs else None

@@ -22,8 +22,9 @@ from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.passes.base import ModulePass, register_pass
-from mcir.passes.canonical_rules import RULES, Facts
+from mcir.passes.canonical_rules import FOLDED, RULES, SHAPE_KNOWN, Facts
 from mcir.passes.dce import changed, counted, refresh_uses, remove_dead
+from mcir.passes.statistic import Statistic, StatisticBy
 from mcir.values import MCValue
 
 
@@ -41,27 +42,34 @@ class Canonicalize(ModulePass):
 
     fold_limit: int = 64
 
+    rewrites = StatisticBy("rule", "rewrites applied")
+    folded = Statistic("nodes computed, so that they are constants now")
+    removed = Statistic("nodes removed, since nothing uses them any more")
+
     def run(self, module: MCModule) -> MCModule:
         holds = find_holds(module)
         for graph in module.graphs:
-            applied = simplify(graph, holds[graph.name], self.fold_limit)
+            applied, removed = simplify(graph, holds[graph.name], self.fold_limit)
+            self.rewrites.update(applied)
+            self.folded += applied[FOLDED] + applied[SHAPE_KNOWN]
+            self.removed += removed
             if applied:
                 message = ", ".join(f"{algebra} ({counted(count, 'time')})" for algebra, count in applied.items())
                 self.remarks.append(changed(self.name, graph, holds[graph.name], message))
         return module
 
 
-def simplify(graph: SemanticGraph, holds: Holds, fold_limit: int) -> Counter[str]:
-    """Simplifies `graph`; says which rules, by their algebra, were applied how often."""
+def simplify(graph: SemanticGraph, holds: Holds, fold_limit: int) -> tuple[Counter[str], int]:
+    """Simplifies `graph`; says which rules, by their algebra, were applied how often, and how many nodes went."""
     sweep = _Sweep(graph, holds, fold_limit)
     for node in graph.nodes:
         if node.name not in holds.nodes:
             sweep.rewrite(node)
         sweep.facts.enter(node)
-    if sweep.applied:
-        refresh_uses(graph.inputs, graph.nodes)
-        remove_dead(graph, holds)
-    return sweep.applied
+    if not sweep.applied:
+        return sweep.applied, 0
+    refresh_uses(graph.inputs, graph.nodes)
+    return sweep.applied, remove_dead(graph, holds)
 
 
 class _Sweep:

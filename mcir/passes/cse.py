@@ -23,6 +23,7 @@ from mcir.ops import lookup
 from mcir.ops.definition import OPTIONAL, REQUIRED, OpDef
 from mcir.passes.base import ModulePass, register_pass
 from mcir.passes.dce import changed, counted, keep_nodes
+from mcir.passes.statistic import Statistic
 from mcir.types import attribute_key
 from mcir.values import MCValue
 
@@ -40,10 +41,13 @@ class CommonSubexpressionElimination(ModulePass):
     summary: ClassVar[str] = "of nodes that compute the same, the first serves all"
     changes_graphs: ClassVar[bool] = True
 
+    merged = Statistic("nodes whose uses went to an equal node before them")
+
     def run(self, module: MCModule) -> MCModule:
         holds = find_holds(module)
         for graph in module.graphs:
             merged = merge_equal(graph, holds[graph.name])
+            self.merged += merged
             if merged:
                 message = f"merged {counted(merged, 'node')}"
                 self.remarks.append(changed(self.name, graph, holds[graph.name], message))

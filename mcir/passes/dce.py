@@ -23,6 +23,7 @@ from mcir.module import MCModule
 from mcir.nodes import Comments, MCNode
 from mcir.ops import lookup
 from mcir.passes.base import ModulePass, Remark, register_pass
+from mcir.passes.statistic import Statistic
 from mcir.values import MCValue
 
 
@@ -37,10 +38,13 @@ class DeadNodeElimination(ModulePass):
 
     parameters: bool = False
 
+    removed = Statistic("nodes that led to no output")
+
     def run(self, module: MCModule) -> MCModule:
         holds = find_holds(module)
         for graph in module.graphs:
             removed = remove_dead(graph, holds[graph.name], parameters=self.parameters)
+            self.removed += removed
             if removed:
                 message = f"removed {counted(removed, 'node')}"
                 self.remarks.append(changed(self.name, graph, holds[graph.name], message))

@@ -32,6 +32,7 @@ from mcir.diagnostics import Diagnostic, MCIRError, did_you_mean
 from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.passes.base import ModulePass, Remark, register_pass
+from mcir.passes.statistic import Statistic, StatisticBy
 from mcir.regions import Region, StreamingRegion, TileRegion
 from mcir.rewriter import Rewriter, fresh_name
 from mcir.types import TensorType
@@ -68,6 +69,10 @@ class StreamingLowering(ModulePass):
     lse: bool = False
     target: str = ""
 
+    lowered = Statistic("regions lowered")
+    nodes = Statistic("nodes made in them")
+    refused = StatisticBy("rule", "regions that cannot be lowered exactly")
+
     def run(self, module: MCModule) -> MCModule:
         options = StreamingOptions(self.tile_m, self.tile_n, self.tile_k, self.stream_axis, self.lse, self.target)
         _check_options(options)
@@ -78,8 +83,11 @@ class StreamingLowering(ModulePass):
             try:
                 _lower(region, options, taken)
             except Refusal as refusal:
+                self.refused[refusal.rule] += 1
                 self.remarks.append(_remark(self.name, region, "refused", refusal))
             else:
+                self.lowered += 1
+                self.nodes += len(region.subregions[0].subregions[0].nodes)
                 self.remarks.append(_remark(self.name, region, "lowered", None))
         return module
 

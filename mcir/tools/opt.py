@@ -15,13 +15,14 @@ from mcir import __version__
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.files import read_source, write_stream, write_text
 from mcir.location import Source
+from mcir.passes.manager import PassRun
 from mcir.passes.pipeline import print_pipeline
 from mcir.tools.arguments import UsageError
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, note_terminal, run_console
 from mcir.tools.opt_chunk import ChunkResult, join_outputs, process_chunk, split_source
 from mcir.tools.opt_options import Options, completion_text, help_text, passes_text, read_options
-from mcir.tools.report import Reporter, remark_diagnostic
-from mcir.tools.timing import Timing
+from mcir.tools.report import Reporter, json_line, remark_diagnostic
+from mcir.tools.timing import Timing, timing_record, timing_text
 
 TOOL = "mcir-opt"
 _JSON_FLAG = "--diagnostics=json"  # looked for also where the command line cannot be read
@@ -63,10 +64,12 @@ def console_main() -> None:
 
 def _run(options: Options, source: Source, stdout: TextIO, stderr: TextIO, reporter: Reporter) -> int:
     timing = Timing()
+    runs: list[list[PassRun]] = []
     outputs: list[str] = []
     good = True
     for chunk in split_source(source) if options.split else [source]:
         result = process_chunk(chunk, options, timing, stderr)
+        runs.append(result.runs)
         good &= _report(chunk, result, options, reporter, stderr)
         if result.output is not None:
             outputs.append(result.output)
@@ -76,9 +79,21 @@ def _run(options: Options, source: Source, stdout: TextIO, stderr: TextIO, repor
             write_stream(stdout, text)
         elif good:
             write_text(options.output, text)
+    if options.statistics:
+        print(_statistics(runs, options.statistics), file=stderr)
     if options.timing:
-        print(timing.table(), file=stderr)
+        total = timing.total()
+        print(json_line(timing_record(total)) if options.timing == "json" else timing_text(total), file=stderr)
     return EXIT_GOOD if good else EXIT_BAD_INPUT
+
+
+def _statistics(runs: list[list[PassRun]], style: str) -> str:
+    from mcir.tools.statistics import Statistics
+
+    statistics = Statistics()
+    for of_module in runs:
+        statistics.add(of_module)
+    return json_line(statistics.record()) if style == "json" else statistics.text()
 
 
 def _report(

@@ -14,7 +14,7 @@ from mcir.location import Location, Source
 from mcir.module import MCModule
 from mcir.parser import parse_module
 from mcir.passes import Remark
-from mcir.passes.manager import MCIRPassManager, PassWatcher
+from mcir.passes.manager import MCIRPassManager, PassRun, PassWatcher
 from mcir.printer import print_module
 from mcir.regions import Region
 from mcir.tools.opt_options import EVERY, Options
@@ -33,6 +33,7 @@ class ChunkResult:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     reports: str = ""  # the memory report and the proofs that are asked for
+    runs: list[PassRun] = field(default_factory=list)
 
 
 def split_source(source: Source) -> list[Source]:
@@ -63,15 +64,15 @@ def process_chunk(source: Source, options: Options, timing: Timing, stderr: Text
         if any(diagnostic.severity == "error" for diagnostic in result.diagnostics):
             return result
         if options.verify_roundtrip:
-            check_roundtrip(module, "the input")
+            with timing.phase("round trip of the input"):
+                check_roundtrip(module, "the input")
         if options.strip_comments:
             _strip_comments(module)
         try:
-            module = manager.run(module)
+            with timing.phase("pipeline"):
+                module = manager.run(module)
         finally:
-            for run in manager.runs:
-                timing.add(run.name, run.seconds)
-                timing.add(f"verify after {run.name}", run.verify_seconds)
+            timing.add_passes("pipeline", manager.runs)
         if options.memory_report or options.target:
             with timing.phase("memory report"):
                 _account(module, options, result)
@@ -84,7 +85,7 @@ def process_chunk(source: Source, options: Options, timing: Timing, stderr: Text
         result.diagnostics += error.diagnostics
     known = {diagnostic.render() for diagnostic in result.diagnostics}
     result.diagnostics += [warning for warning in manager.warnings if warning.render() not in known]
-    result.remarks = manager.remarks
+    result.remarks, result.runs = manager.remarks, manager.runs
     return result
 
 

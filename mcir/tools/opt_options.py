@@ -45,8 +45,11 @@ _REPORTS = (
     Flag("--print-ir-after-all", SWITCH, group=_CHECKS, hidden=True),
     Flag("--print-ir-after-change", SWITCH, "print it after passes that changed it", group=_CHECKS),
     Flag("--dump-pass-pipeline", SWITCH, "print the passes as --pass-pipeline takes them", group=_CHECKS),
-    Flag("--timing", SWITCH, "print how long each phase took", group=_CHECKS),
-    Flag("--list-passes", SWITCH, "list the passes and their options, and stop", group=_CHECKS),
+    Flag("--timing", OPTIONAL, "print how long each phase took, as a tree; json: a line", group=_CHECKS,
+         choices=("text", "json")),
+    Flag("--statistics", OPTIONAL, "print what each pass counted (--list-passes has them); json: a line",
+         group=_CHECKS, choices=("text", "json")),
+    Flag("--list-passes", SWITCH, "list the passes, their options and statistics, and stop", group=_CHECKS),
     replace(COMPLETION_FLAG, group=_CHECKS),
     Flag("--version", SWITCH, "print the version, and stop", group=_CHECKS),
     Flag("--help", SWITCH, "print this, and stop", group=_CHECKS),
@@ -92,7 +95,8 @@ class Options:
     print_after: frozenset[str] = frozenset()
     print_change: bool = False
     dump_pipeline: bool = False
-    timing: bool = False
+    timing: str = ""
+    statistics: str = ""
     stop: str = ""
     shell: str = ""  # whose completion script is printed, where `stop` is print-completion
 
@@ -117,12 +121,13 @@ def help_text() -> str:
 
 
 def passes_text() -> str:
-    """The text of `--list-passes`: every pass with its summary, its options and their defaults."""
+    """The text of `--list-passes`: every pass with its summary, its options and their defaults, and what it counts."""
     lines = []
     for name, cls in registered_passes().items():
         lines += [name, f"  {cls.summary}"]
         for key, option in option_fields(cls).items():
             lines.append(f"    {f'{key}={_default_text(option)}':22}{option.metadata.get('help', '')}".rstrip())
+        lines += [f"    counts {count.name:15}{count.description}" for count in cls.statistics()]
     return "\n".join(lines) + "\n"
 
 
@@ -174,10 +179,8 @@ def _take(options: Options, flag: Flag, value: str | None) -> None:
         options.dump = value or DUMP_STYLES[0]
     elif name == "diagnostics":
         options.diagnostics = value or ""
-    elif name == "remarks":
-        options.remarks = value or "text"
-    elif name == "memory-report":
-        options.memory_report = value or "text"
+    elif name in _STYLED:
+        setattr(options, _STYLED[name], value or "text")
     elif name in ("target", "dim"):
         _take_limits(options, name, value or "")
     elif name in _PRINTS:
@@ -206,7 +209,10 @@ _SWITCHES = {
     "split-input-file": "split", "strip-comments": "strip_comments",
     "verify-each": "verify_each", "verify-roundtrip": "verify_roundtrip",
     "verify-diagnostics": "verify_diagnostics", "print-ir-after-change": "print_change",
-    "dump-pass-pipeline": "dump_pipeline", "timing": "timing", "prove": "prove",
+    "dump-pass-pipeline": "dump_pipeline", "prove": "prove",
+}  # fmt: skip
+_STYLED = {
+    "remarks": "remarks", "memory-report": "memory_report", "timing": "timing", "statistics": "statistics",
 }  # fmt: skip
 _PRINTS = {
     "print-ir-before": "print_before", "print-ir-before-all": "print_before",

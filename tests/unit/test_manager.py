@@ -10,7 +10,7 @@ import pytest
 from mcir.diagnostics import MCIRError
 from mcir.module import MCModule
 from mcir.passes import ModulePass, Remark
-from mcir.passes.manager import MCIRPassManager, PassWatcher
+from mcir.passes.manager import BrokenModule, MCIRPassManager, PassCrash, PassWatcher
 from mcir.passes.pipeline import (
     build_pass,
     convert_option,
@@ -55,6 +55,9 @@ class Log(PassWatcher):
     def after(self, name: str, module: Any) -> None:
         self.events.append(("after", name, module.regions[0].name))
 
+    def done(self, module: Any) -> None:
+        self.events.append(("done", "", module.regions[0].name))
+
 
 def test_passes_run_in_order_and_are_watched() -> None:
     log = Log()
@@ -62,7 +65,7 @@ def test_passes_run_in_order_and_are_watched() -> None:
     assert manager.run(build_attention_module()).regions[0].name == "b"
     assert log.events == [
         ("before", "rename", "attention_region"), ("after", "rename", "a"),
-        ("before", "rename", "a"), ("after", "rename", "b"),
+        ("before", "rename", "a"), ("after", "rename", "b"), ("done", "", "b"),
     ]  # fmt: skip
     assert [run.name for run in manager.runs] == ["rename", "rename"]
     assert all(run.seconds > 0 and run.verify_seconds > 0 for run in manager.runs)
@@ -86,11 +89,57 @@ def test_any_function_is_a_pass() -> None:
 
 
 def test_a_pass_that_breaks_the_module_is_named() -> None:
-    with pytest.raises(MCIRError) as raised:
+    with pytest.raises(BrokenModule) as raised:
         MCIRPassManager([Rename("")]).run(build_attention_module())
+    assert raised.value.pass_name == "rename"
     (diagnostic,) = raised.value.diagnostics
     assert diagnostic.rule == "region.name"
     assert "the pass rename left the module invalid" in diagnostic.notes[0].message
+
+
+@dataclass
+class Crash(Rename):
+    """Raises what a faulty pass may raise."""
+
+    name: ClassVar[str] = "crash"
+
+    def run(self, module: MCModule) -> MCModule:
+        super().run(module)
+        raise {"key": KeyError("gone"), "memory": MemoryError(), "deep": RecursionError("deep")}[self.to]
+
+
+def test_a_pass_that_crashes_is_named() -> None:
+    manager = MCIRPassManager([Rename("a"), Crash("key")])
+    with pytest.raises(PassCrash, match=r"^in the pass crash: KeyError: 'gone'$") as raised:
+        manager.run(build_attention_module())
+    assert raised.value.pass_name == "crash"
+    assert isinstance(raised.value.__cause__, KeyError) and raised.value.error is raised.value.__cause__
+    assert [run.name for run in manager.runs] == ["rename", "crash"]
+    assert [remark.message for remark in manager.remarks] == ["a", "key"]
+    with pytest.raises(PassCrash, match="in the pass crash: RecursionError: deep"):
+        MCIRPassManager([Crash("deep")]).run(build_attention_module())
+
+
+def test_a_function_that_crashes_is_named() -> None:
+    def divide(module: MCModule) -> MCModule:
+        raise ZeroDivisionError("by zero")
+
+    with pytest.raises(PassCrash, match="in the pass divide: ZeroDivisionError: by zero"):
+        MCIRPassManager([divide]).run(build_attention_module())
+
+
+def test_a_lack_of_memory_is_no_fault_of_the_pass() -> None:
+    with pytest.raises(MemoryError):
+        MCIRPassManager([Crash("memory")]).run(build_attention_module())
+
+
+def test_a_verifier_that_crashes_names_the_pass_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(module: MCModule) -> None:
+        raise TypeError("unhashable")
+
+    monkeypatch.setattr("mcir.passes.manager.verify_module", fail)
+    with pytest.raises(PassCrash, match="in the verifier after the pass rename: TypeError: unhashable"):
+        MCIRPassManager([Rename()]).run(build_attention_module())
 
 
 def test_verify_each_can_be_switched_off() -> None:
@@ -115,8 +164,9 @@ def test_a_refusing_pass_leaves_its_remarks() -> None:
             raise MCIRError("no")
 
     manager = MCIRPassManager([Refuse("r")])
-    with pytest.raises(MCIRError, match="no"):
+    with pytest.raises(MCIRError, match="no") as raised:
         manager.run(build_attention_module())
+    assert [note.message for note in raised.value.diagnostics[0].notes] == ["the pass rename refused the module"]
     assert [remark.message for remark in manager.remarks] == ["r"] and len(manager.runs) == 1
 
 

@@ -11,7 +11,7 @@ from mcir.analysis.attention.region import attention_region
 from mcir.analysis.attention.rules import Declined
 from mcir.analysis.constants import Constants
 from mcir.analysis.shadow import Shadow
-from mcir.analysis.softmax import Problem, SoftmaxFinder
+from mcir.analysis.softmax import Problem, Softmax, SoftmaxFinder
 from mcir.graph import SemanticGraph
 from mcir.nodes import MCNode
 from mcir.regions import ExecutionRegion
@@ -28,17 +28,38 @@ class Finding:
     declined: Declined | None = None
 
 
+@dataclass(slots=True)
+class Search:
+    """The softmaxes of `graph`, in graph order, and what was learnt on the way to them."""
+
+    graph: SemanticGraph
+    shadow: Shadow
+    constants: Constants
+    softmaxes: list[Softmax | Problem]
+
+
+def find_softmaxes(graph: SemanticGraph) -> Search:
+    """The first half of the detection, the second is `judge`; linear in the size of the graph."""
+    shadow = Shadow(graph)
+    constants = Constants(shadow)
+    return Search(graph, shadow, constants, list(SoftmaxFinder(shadow, constants).find()))
+
+
 def find_attention(graph: SemanticGraph, taken: set[str]) -> Iterator[Finding]:
     """A finding for each softmax of `graph`, in graph order; linear in the size of the graph.
 
     taken: names that regions must not have; the names of the new ones are entered.
     """
-    shadow = Shadow(graph)
-    constants = Constants(shadow)
-    matcher = Matcher(shadow, constants)
+    return judge(find_softmaxes(graph), taken)
+
+
+def judge(search: Search, taken: set[str]) -> Iterator[Finding]:
+    """A finding for each softmax of the search; `taken` as for `find_attention`."""
+    graph = search.graph
+    matcher = Matcher(search.shadow, search.constants)
     order = {id(node): at for at, node in enumerate(graph.nodes)}
     names = _free_names(taken)
-    for softmax in SoftmaxFinder(shadow, constants).find():
+    for softmax in search.softmaxes:
         if isinstance(softmax, Problem):
             yield Finding(softmax.anchor, declined=Declined(softmax.rule, softmax.anchor, softmax.message))
             continue
