@@ -8,20 +8,30 @@ from pathlib import Path
 import pytest
 
 from mcir.parser import parse_module
+from mcir.passes.attention_pattern import run_attention_pattern_pass
+from mcir.passes.streaming_lowering import run_streaming_lowering_pass
 from mcir.printer import print_module
 from mcir.verifier import verify_module
 from tests.bench.__main__ import main
 from tests.bench.inputs import mcir_text, mlir_text
 
 
-@pytest.mark.parametrize(("asked", "nodes"), [(1, 5), (25, 25), (1001, 1005)])
-def test_inputs(asked: int, nodes: int) -> None:
-    text = mcir_text(asked)
+@pytest.mark.parametrize(
+    ("kind", "asked", "nodes", "attentions"),
+    [
+        ("blocks", 1, 5, 1), ("blocks", 25, 25, 5), ("blocks", 1001, 1005, 201),
+        ("model", 1, 97, 1), ("model", 300, 372, 4),
+    ],
+)
+def test_inputs(kind: str, asked: int, nodes: int, attentions: int) -> None:
+    text = mcir_text(asked, kind)
     module = parse_module(text)
     assert len(module.graphs[0].nodes) == nodes
     assert verify_module(module) == []
     assert print_module(module) == text
-    assert mlir_text(asked).count('"bench.') == nodes
+    assert mlir_text(asked, kind).count('"bench.') == nodes
+    regions = run_streaming_lowering_pass(run_attention_pattern_pass(module)).regions
+    assert [len(list(region.walk())) for region in regions] == [3] * attentions
 
 
 def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
