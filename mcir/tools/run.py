@@ -39,7 +39,7 @@ COMMAND = Command(
     "[--check] [options] [FILE]",
     "Runs graphs and lowered regions in NumPy; with --check proves every region against its graph.",
     (
-        Flag("--inputs", VALUE, "input arrays by name; without it all are drawn", "X.npz", "running"),
+        Flag("--inputs", VALUE, "arrays by name (may stand again for more); without it all are drawn", "X.npz", "running"),
         Flag("--output", VALUE, "where the output arrays go", "OUT.npz", "running"),
         Flag("-o", VALUE, "the same", "OUT.npz", "running", hidden=True),
         Flag("--size", VALUE, "sizes of named dimensions, for drawn arrays", "NAME=N,...", "running"),
@@ -69,7 +69,7 @@ class Options:
     """The command line, understood."""
 
     input: str
-    inputs: str | None
+    inputs: list[str]
     output: str | None
     mode: str
     only: str | None
@@ -118,7 +118,7 @@ def _options(given: Given) -> Options:
         raise UsageError("--json is for --check")
     only = flags.get("--only")
     return Options(
-        given.input, flags.get("--inputs"), output, given.value("--mode", "typed"),
+        given.input, given.every("--inputs"), output, given.value("--mode", "typed"),
         only.removeprefix("@") if only else None, given.on("--lowered"), given.on("--check"), given.on("--json"),
         _levels(given.value("--level", ",".join(LEVELS))), _natural("--seed", given.value("--seed", "0")),
         _natural("--memory-limit", given.value("--memory-limit", "2048")) << 20, sizes,
@@ -240,13 +240,13 @@ def _arrays(
 ) -> tuple[dict[str, Array], list[str]]:
     """(arrays by name, the names of those that were drawn)."""
     from mcir.interpreter.graph import bind_dims, draw
-    from mcir.interpreter.npz import adopt, read_npz
+    from mcir.interpreter.npz import adopt
 
     parameters = _parameters(target)
     known = {value.name: value for value in (*target.inputs, *parameters)}
     given: dict[str, Array] = {}
-    if options.inputs is not None:
-        given = read_npz(read_bytes(options.inputs), options.inputs, limit)
+    if options.inputs:
+        given = _read_arrays(options.inputs, limit)
         given = {name: adopt(array, known[name]) if name in known else array for name, array in given.items()}
         wanted = parameters
     else:
@@ -258,6 +258,20 @@ def _arrays(
     for value in drawn:
         given[value.name] = draw(value, sizes, options.seed)
     return given, [f"%{value.name}" for value in drawn]
+
+
+def _read_arrays(paths: list[str], limit: int) -> dict[str, Array]:
+    """The arrays of all files by name; none may stand in two."""
+    from mcir.interpreter.npz import read_npz
+
+    given: dict[str, Array] = {}
+    for path in paths:
+        left = limit - sum(array.nbytes for array in given.values())
+        for name, array in read_npz(read_bytes(path), path, left).items():
+            if name in given:
+                raise MCIRError(Diagnostic(f"{path}: '{name}' is given by an earlier file already"))
+            given[name] = array
+    return given
 
 
 def _check_drawn(values: list[MCValue], sizes: dict[str, int], limit: int) -> None:

@@ -52,6 +52,17 @@ def test_draws_and_says_so_and_a_seed_decides(tmp_path: Path) -> None:
     assert run("-", "--seed", "4", stdin=ADD)[1] != first[1]
 
 
+def test_inputs_of_several_files(tmp_path: Path) -> None:
+    for name in ("x", "y"):
+        np.savez(tmp_path / f"{name}.npz", **{name: np.ones((2, 3), np.float32)})
+    files = ["--inputs", str(tmp_path / "x.npz"), "--inputs", str(tmp_path / "y.npz")]
+    text = "graph @g(%x: tensor<2x3xfp32>, %y: tensor<2x3xfp32>) { %z = add %x, %y : tensor<2x3xfp32> return %z }"
+    assert run(*files, stdin=text) == (0, "%z: tensor<2x3xfp32> min 2 mean 2 max 2\n", "")
+    code, out, err = run(*files, "--inputs", str(tmp_path / "x.npz"), stdin=text)
+    assert (code, out) == (1, "")
+    assert "'x' is given by an earlier file already" in err
+
+
 def test_absent_weights_are_drawn_beside_given_inputs(tmp_path: Path) -> None:
     text = ADD.replace(", %y: tensor<2x3xfp32>", "").replace("{\n", "{\n  %y = parameter : tensor<2x3xfp32>\n", 1)
     np.savez(tmp_path / "in.npz", x=np.zeros((2, 3), np.float32))
