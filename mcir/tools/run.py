@@ -39,7 +39,7 @@ COMMAND = Command(
     "[--check] [options] [FILE]",
     "Runs graphs and lowered regions in NumPy; with --check proves every region against its graph.",
     (
-        Flag("--inputs", VALUE, "arrays by name (may stand again for more); without it all are drawn", "X.npz", "running"),
+        Flag("--inputs", VALUE, "arrays by name (may stand again); without it all are drawn", "X.npz", "running"),
         Flag("--output", VALUE, "where the output arrays go", "OUT.npz", "running"),
         Flag("-o", VALUE, "the same", "OUT.npz", "running", hidden=True),
         Flag("--size", VALUE, "sizes of named dimensions, for drawn arrays", "NAME=N,...", "running"),

@@ -27,7 +27,8 @@ ROOT = Path(__file__).parent.parent.parent
 LINKED = ("examples", "grammar", "tests")  # what a session may read of a checkout
 
 BLOCK = re.compile(
-    r"(?:^<!-- (?P<mark>\S+?)(?:: (?P<what>\S+))? -->\n)?^```(?P<kind>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"(?:^<!-- (?P<mark>\S+?)(?:: (?P<what>\S+))? -->\n)?^```(?P<kind>\w+)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
 SESSION = re.compile(r"^\$ (?P<command>.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 
@@ -39,7 +40,7 @@ NEEDS: dict[str, Callable[[], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One command and its output as shown, which begins at offset `at`; `needs`: what must be installed, if anything."""
+    """One command, its output as shown, at what offset that begins, and what must be installed, if anything."""
 
     command: str
     shown: str
