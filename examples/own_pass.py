@@ -1,4 +1,6 @@
-"""A pass of one's own: a dataclass whose fields are its options. It runs like the built-in ones.
+"""A pass of one's own: a dataclass whose fields are its options. It runs like the built-in ones, from Python or as
+
+    mcir-opt --load-pass-plugin=examples/own_pass.py in.mcir --drop-identities --statistics
 
 It drops `identity` nodes. Passes keep graphs as they are unless they say otherwise, as this one does.
 """
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mcir import MCIRPassManager, MCModule, Rewriter, parse_module, print_module
-from mcir.passes.base import ModulePass
+from mcir.passes import ModulePass, Statistic, register_pass
 
 TEXT = """
 graph @g(%x: tensor<4x8xfp32>) {
@@ -18,6 +20,7 @@ graph @g(%x: tensor<4x8xfp32>) {
 """
 
 
+@register_pass
 @dataclass
 class DropIdentities(ModulePass):
     """`%y = identity %x; exp %y` → `exp %x`."""
@@ -26,14 +29,18 @@ class DropIdentities(ModulePass):
     summary: ClassVar[str] = "uses the operand of identity nodes in place of their result"
     changes_graphs: ClassVar[bool] = True
 
+    dropped = Statistic("identity nodes dropped")
+
     def run(self, module: MCModule) -> MCModule:
         for graph in module.graphs:
             rewriter = Rewriter(graph)
             for node in [node for node in graph.nodes if node.op == "identity"]:
                 rewriter.replace_all_uses(node.outputs[0], node.inputs[0])
                 rewriter.erase(node)
+                self.dropped += 1
         return module
 
 
-module = MCIRPassManager([DropIdentities()]).run(parse_module(TEXT))
-print(print_module(module), end="")
+if __name__ == "__main__":
+    module = MCIRPassManager([DropIdentities()]).run(parse_module(TEXT))
+    print(print_module(module), end="")

@@ -6,8 +6,9 @@ import importlib
 import pkgutil
 
 from mcir.passes.base import ModulePass, Remark, register_pass, registered_passes
+from mcir.passes.statistic import Statistic, StatisticBy
 
 for _module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
     importlib.import_module(f"{__name__}.{_module}")
 
-__all__ = ["ModulePass", "Remark", "register_pass", "registered_passes"]
+__all__ = ["ModulePass", "Remark", "Statistic", "StatisticBy", "register_pass", "registered_passes"]

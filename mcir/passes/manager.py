@@ -19,7 +19,7 @@ Pass = Callable[[Any], Any]
 class PassCrash(Exception):
     """A pass raised what is no MCIRError (`__cause__`): a fault of the pass, whatever it was given."""
 
-    def __init__(self, pass_name: str, error: Exception, where: str = "in the pass") -> None:
+    def __init__(self, pass_name: str, error: BaseException, where: str = "in the pass") -> None:
         self.pass_name = pass_name
         self.error = error
         self.where = f"{where} {pass_name}"  # "in the pass x", "in the verifier after the pass x"
@@ -105,7 +105,7 @@ class MCIRPassManager:
             raise
         except MemoryError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise PassCrash(run.name, error) from error
         finally:
             run.seconds = time.perf_counter() - begin

@@ -17,12 +17,14 @@ EXIT_INTERNAL = 70  # a fault of MCIR itself (EX_SOFTWARE)
 EXIT_INTERRUPTED = 130
 EXIT_PIPE = 141  # what the shell reports for a reader that went away
 
+_JSON_FLAGS = frozenset(("--diagnostics=json", "--remarks=json"))
+
 
 def run_console(tool: str, main: Main) -> int:
     """Runs `main` on the process's arguments and streams; the exit code is for sys.exit.
 
     A closed pipe and an interrupt end quietly; a fault of MCIR itself is one line, with the traceback
-    only under MCIR_DEBUG=1.
+    only under MCIR_DEBUG=1. Notes on an exception (`add_note`) are shown with it.
     """
     stdin, stdout, stderr = _streams()
     try:
@@ -30,18 +32,37 @@ def run_console(tool: str, main: Main) -> int:
     except BrokenPipeError:
         _discard_output()
         return EXIT_PIPE
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        _say(stderr, *_notes(error))
         return EXIT_INTERRUPTED
-    except MemoryError:
-        _say(stderr, f"{tool}: error: out of memory: the input is too large for this machine")
+    except MemoryError as error:
+        _say(stderr, f"{tool}: error: out of memory: the input is too large for this machine", *_notes(error))
         return EXIT_BAD_INPUT
     except Exception as error:
         if os.environ.get("MCIR_DEBUG"):
             traceback.print_exc(file=stderr)
-        first_line = (str(error).splitlines() or [""])[0][:200]
-        _say(stderr, f"{tool}: internal error: {type(error).__name__}: {first_line}")
-        _say(stderr, "  this is a bug in MCIR, not in your input; MCIR_DEBUG=1 shows where; please report it")
+        _say(stderr, *_crash_lines(tool, error))
         return EXIT_INTERNAL
+
+
+def _crash_lines(tool: str, error: Exception) -> list[str]:
+    """What is told of a fault of MCIR: text, or an object where diagnostics are asked for as JSON."""
+    cause = getattr(error, "error", error)  # a PassCrash has the error, and `where` it was raised
+    where = f" {error.where}" if hasattr(error, "where") else ""
+    first_line = (str(cause).splitlines() or [""])[0][:200]
+    message = f"internal error{where}: {type(cause).__name__}: {first_line}"
+    hint = "this is a bug in MCIR, not in your input; MCIR_DEBUG=1 shows where; please report it"
+    if not _JSON_FLAGS.isdisjoint(sys.argv):
+        from mcir.diagnostics import Diagnostic, Note
+        from mcir.tools.records import diagnostic_record
+        from mcir.tools.report import json_line
+
+        return [json_line(diagnostic_record(Diagnostic(message, hint=hint, notes=list(map(Note, _notes(error))))))]
+    return [f"{tool}: {message}", f"  {hint}", *_notes(error)]
+
+
+def _notes(error: BaseException) -> list[str]:
+    return list(getattr(error, "__notes__", ()))
 
 
 def note_terminal(tool: str, path: str, stdin: TextIO, stderr: TextIO) -> None:
@@ -65,9 +86,10 @@ class _Closed(io.StringIO):
         raise OSError(9, os.strerror(9))
 
 
-def _say(stderr: TextIO, line: str) -> None:
+def _say(stderr: TextIO, *lines: str) -> None:
     with contextlib.suppress(OSError, ValueError):
-        print(line, file=stderr)
+        for line in lines:
+            print(line, file=stderr)
 
 
 def _flushed(code: int, stdout: TextIO) -> int:

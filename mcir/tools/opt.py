@@ -9,22 +9,26 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from mcir import __version__
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.files import read_source, write_stream, write_text
 from mcir.location import Source
-from mcir.passes.manager import PassRun
+from mcir.passes.manager import BrokenModule, PassRun
 from mcir.passes.pipeline import print_pipeline
 from mcir.tools.arguments import UsageError
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, note_terminal, run_console
 from mcir.tools.opt_chunk import ChunkResult, join_outputs, process_chunk, split_source
-from mcir.tools.opt_options import Options, completion_text, help_text, passes_text, read_options
+from mcir.tools.opt_options import TOOL, Options, completion_text, help_text, passes_text, read_options
 from mcir.tools.report import Reporter, json_line, remark_diagnostic
 from mcir.tools.timing import Timing, timing_record, timing_text
 
-TOOL = "mcir-opt"
+if TYPE_CHECKING:
+    from mcir.tools.reproducer import Recorder
+
+_OWN_FAULTS = ("proof", "roundtrip")  # rules that no input should break
+_OFFER = Diagnostic("--crash-reproducer=FILE writes a small file that fails in this way", severity="remark")
 _JSON_FLAG = "--diagnostics=json"  # looked for also where the command line cannot be read
 
 
@@ -48,9 +52,14 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
             write_stream(stdout, _information(options))
             return EXIT_GOOD
         note_terminal(TOOL, options.input, stdin, stderr)
+        source = read_source(options.input, stdin)
+        if options.run_reproducer:
+            from mcir.tools.configuration import read_configured
+
+            options, source = read_configured(source, argv)
         if options.dump_pipeline:
             print(print_pipeline(options.passes), file=stderr)
-        return _run(options, read_source(options.input, stdin), stdout, stderr, reporter)
+        return _run(options, source, stdout, stderr, reporter)
     except MCIRError as error:
         reporter.show(error.diagnostics)
         return EXIT_BAD_INPUT
@@ -67,10 +76,20 @@ def _run(options: Options, source: Source, stdout: TextIO, stderr: TextIO, repor
     runs: list[list[PassRun]] = []
     outputs: list[str] = []
     good = True
+    recorder = _recorder(options)
     for chunk in split_source(source) if options.split else [source]:
-        result = process_chunk(chunk, options, timing, stderr)
+        try:
+            result = process_chunk(chunk, options, timing, stderr, recorder.watch() if recorder else ())
+        except BrokenPipeError:
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            _annotate(error, chunk, options, recorder)
+            raise
         runs.append(result.runs)
-        good &= _report(chunk, result, options, reporter, stderr)
+        passed = _report(chunk, result, options, reporter, stderr)
+        good &= passed
+        if result.failure is not None and not passed:
+            reporter.show(_reproducer_of(result.failure, chunk, options, recorder))
         if result.output is not None:
             outputs.append(result.output)
     text = join_outputs(outputs)
@@ -85,6 +104,33 @@ def _run(options: Options, source: Source, stdout: TextIO, stderr: TextIO, repor
         total = timing.total()
         print(json_line(timing_record(total)) if options.timing == "json" else timing_text(total), file=stderr)
     return EXIT_GOOD if good else EXIT_BAD_INPUT
+
+
+def _recorder(options: Options) -> Recorder | None:
+    if not options.crash_reproducer:
+        return None
+    from mcir.tools.reproducer import Recorder
+
+    return Recorder(options)
+
+
+def _annotate(error: BaseException, source: Source, options: Options, recorder: Recorder | None) -> None:
+    """Enters what replays a crash as a note on the exception, for `run_console` to show."""
+    for said in _reproducer_of(error, source, options, recorder):
+        error.add_note(said.render())
+
+
+def _reproducer_of(
+    failure: BaseException, source: Source, options: Options, recorder: Recorder | None
+) -> list[Diagnostic]:  # fmt: skip
+    """What to say of a reproducer for a failure: where it is, or how to get one if MCIR is at fault."""
+    if recorder is not None:
+        return [recorder.write(source, failure)]
+    if options.run_reproducer or isinstance(failure, (MemoryError, KeyboardInterrupt)):
+        return []
+    if isinstance(failure, MCIRError) and not isinstance(failure, BrokenModule):
+        return [_OFFER] if any(fault.rule in _OWN_FAULTS for fault in failure.diagnostics) else []
+    return [_OFFER]
 
 
 def _statistics(runs: list[list[PassRun]], style: str) -> str:

@@ -27,9 +27,13 @@ _MARK_LINE = re.compile(r"^[ \t]*// -----[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 @dataclass(slots=True)
 class ChunkResult:
-    """What came of one module text; `output` is None if it has an error."""
+    """What came of one module text; `output` is None if it has an error.
+
+    failure: the error of a pass, or of a check after passes, on a good input.
+    """
 
     output: str | None = None
+    failure: MCIRError | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     reports: str = ""  # the memory report and the proofs that are asked for
@@ -52,41 +56,63 @@ def join_outputs(outputs: Iterable[str]) -> str:
     return f"\n{CHUNK_MARK}\n\n".join(outputs)
 
 
-def process_chunk(source: Source, options: Options, timing: Timing, stderr: TextIO) -> ChunkResult:
-    """Runs one module text through everything that the options ask for; errors stand in the result."""
+def process_chunk(
+    source: Source, options: Options, timing: Timing, stderr: TextIO, watchers: Iterable[PassWatcher] = ()
+) -> ChunkResult:  # fmt: skip
+    """Runs one module text through everything that the options ask for; errors stand in the result.
+
+    watchers: look on beside those that the options ask for. Raises PassCrash for a pass that crashes.
+    """
     result = ChunkResult()
-    manager = MCIRPassManager(options.passes, options.verify_each, list(_watchers(options, stderr)))
     try:
-        with timing.phase("parse"):
-            module = parse_module(source.text, source.name, source.first_line)
-        with timing.phase("verify the input"):
-            result.diagnostics = verify_module(module)
-        if any(diagnostic.severity == "error" for diagnostic in result.diagnostics):
-            return result
-        if options.verify_roundtrip:
-            with timing.phase("round trip of the input"):
-                check_roundtrip(module, "the input")
-        if options.strip_comments:
-            _strip_comments(module)
-        try:
-            with timing.phase("pipeline"):
-                module = manager.run(module)
-        finally:
-            timing.add_passes("pipeline", manager.runs)
-        if options.memory_report or options.target:
-            with timing.phase("memory report"):
-                _account(module, options, result)
-        if options.prove:
-            with timing.phase("prove"):
-                _prove(module, result)
-        with timing.phase("print"):
-            result.output = dump_module(module, options.dump) if options.dump else print_module(module)
+        module = _read(source, timing, result)
     except MCIRError as error:
         result.diagnostics += error.diagnostics
+        return result
+    if any(diagnostic.severity == "error" for diagnostic in result.diagnostics):
+        return result
+    manager = MCIRPassManager(options.passes, options.verify_each, [*watchers, *_watchers(options, stderr)])
+    try:
+        _transform(module, options, manager, timing, result)
+    except MCIRError as error:
+        result.diagnostics += error.diagnostics
+        result.failure = error
     known = {diagnostic.render() for diagnostic in result.diagnostics}
     result.diagnostics += [warning for warning in manager.warnings if warning.render() not in known]
     result.remarks, result.runs = manager.remarks, manager.runs
     return result
+
+
+def _read(source: Source, timing: Timing, result: ChunkResult) -> MCModule:
+    with timing.phase("parse"):
+        module = parse_module(source.text, source.name, source.first_line)
+    with timing.phase("verify the input"):
+        result.diagnostics = verify_module(module)
+    return module
+
+
+def _transform(
+    module: MCModule, options: Options, manager: MCIRPassManager, timing: Timing, result: ChunkResult
+) -> None:  # fmt: skip
+    """From the module to the output in `result`. Raises MCIRError where a pass or a check has an error."""
+    if options.verify_roundtrip:
+        with timing.phase("round trip of the input"):
+            check_roundtrip(module, "the input")
+    if options.strip_comments:
+        _strip_comments(module)
+    try:
+        with timing.phase("pipeline"):
+            module = manager.run(module)
+    finally:
+        timing.add_passes("pipeline", manager.runs)
+    if options.memory_report or options.target:
+        with timing.phase("memory report"):
+            _account(module, options, result)
+    if options.prove:
+        with timing.phase("prove"):
+            _prove(module, result)
+    with timing.phase("print"):
+        result.output = dump_module(module, options.dump) if options.dump else print_module(module)
 
 
 def _account(module: MCModule, options: Options, result: ChunkResult) -> None:

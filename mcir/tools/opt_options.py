@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, field, replace
 from typing import Any
@@ -13,6 +14,8 @@ from mcir.passes.pipeline import build_pass, convert_option, option_fields, pars
 from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag, UsageError, help_table, read_arguments
 from mcir.tools.completion import COMPLETION_FLAG, completion_script
 
+TOOL = "mcir-opt"
+_PLUGIN = "--load-pass-plugin"
 EVERY = "*"  # stands for all passes where pass names are listed
 
 _PASSES = "passes, run in the order given; options as --PASS=\"x=1 y=2\", or --x=1 --y=2 after the pass"
@@ -23,6 +26,7 @@ _IN_OUT = (
          choices=DUMP_STYLES),
     Flag("--strip-comments", SWITCH, "print the module without its comments", group="input and output"),
     Flag("--pass-pipeline", VALUE, 'passes as text: "a,b{x=1 y=2}"', "TEXT", _PASSES),
+    Flag(_PLUGIN, VALUE, "run FILE, Python, whose passes become flags, too", "FILE", _PASSES),
 )  # fmt: skip
 _CHECKS = "checks and reports (to stderr)"
 _REPORTS = (
@@ -49,6 +53,10 @@ _REPORTS = (
          choices=("text", "json")),
     Flag("--statistics", OPTIONAL, "print what each pass counted (--list-passes has them); json: a line",
          group=_CHECKS, choices=("text", "json")),
+    Flag("--crash-reproducer", VALUE, "if a pass or a check after it fails, write a small module that shows it",
+         "FILE", _CHECKS),
+    Flag("--run-reproducer", SWITCH, "run INPUT, a file that --crash-reproducer wrote, as its head line says",
+         group=_CHECKS),
     Flag("--list-passes", SWITCH, "list the passes, their options and statistics, and stop", group=_CHECKS),
     replace(COMPLETION_FLAG, group=_CHECKS),
     Flag("--version", SWITCH, "print the version, and stop", group=_CHECKS),
@@ -68,6 +76,8 @@ examples:
   mcir-opt in.mcir --attention-pattern --remarks         find attention, say why not
   mcir-opt in.mcir --attention-pattern --streaming-lowering="tile-m=64 tile-n=32" -o out.mcir
   mcir-opt in.mcir --attention-pattern --streaming-lowering --tile-m=64 --dump
+  mcir-opt in.mcir --canonicalize --crash-reproducer=x   a pass that fails leaves a file x,
+  mcir-opt --run-reproducer x                            which fails in the same way
 
 exit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of mcir-opt itself"""
 
@@ -97,21 +107,60 @@ class Options:
     dump_pipeline: bool = False
     timing: str = ""
     statistics: str = ""
+    plugins: list[str] = field(default_factory=list)
+    crash_reproducer: str = ""
+    run_reproducer: bool = False
     stop: str = ""
     shell: str = ""  # whose completion script is printed, where `stop` is print-completion
 
 
 def read_options(argv: Sequence[str]) -> Options:
     """The options of a command line. Raises UsageError, or MCIRError that points into a pass's options."""
+    plugins = _load_plugins(argv)
     found, operands = read_arguments(_flags(), argv)
     if len(operands) > 1:
         raise UsageError(f"one input at a time, got {len(operands)}: {', '.join(operands[:5])}")
-    options = Options()
+    options = Options(plugins=plugins)
     if operands:
         options.input = operands[0]
     for flag, value in found:
         _take(options, flag, value)
+    _check(options)
     return options
+
+
+def _load_plugins(argv: Sequence[str]) -> list[str]:
+    """Runs the plugins that a command line names: their passes are flags of the same line."""
+    paths, words = [], iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name == _PLUGIN:
+            paths.append(value if equals else next(words, ""))
+        elif word == "--":
+            break
+    if not paths:
+        return []
+    from mcir.tools.plugins import load_pass_plugin
+
+    for path in filter(None, paths):  # that the last one is missing is told of as for any flag
+        load_pass_plugin(path)
+    flags = {flag.name for flag in (*_IN_OUT, *_REPORTS)}
+    for name in registered_passes():
+        if f"--{name}" in flags:
+            raise UsageError(f"a pass cannot be called {name}: {TOOL} has an option of that name")
+    return paths
+
+
+def _check(options: Options) -> None:
+    """Raises UsageError for options that do not go together."""
+    if options.run_reproducer and options.split:
+        raise UsageError("--run-reproducer runs one module: it does not go with --split-input-file")
+    path = options.crash_reproducer
+    if options.stop or not path:
+        return
+    for other, what in ((options.input, "the input"), (options.output, "the file of -o")):
+        if path == "-" or (other != "-" and os.path.realpath(path) == os.path.realpath(other)):
+            raise UsageError(f"--crash-reproducer needs a file of its own, not {path if path == '-' else what}")
 
 
 def help_text() -> str:
@@ -175,6 +224,10 @@ def _take(options: Options, flag: Flag, value: str | None) -> None:
         options.verify_each = value != "true"
     elif name == "o":
         options.output = value or ""
+    elif name == "crash-reproducer":
+        options.crash_reproducer = value or ""
+    elif flag.name == _PLUGIN:
+        pass  # loaded before any flag was read
     elif name == "dump":
         options.dump = value or DUMP_STYLES[0]
     elif name == "diagnostics":
@@ -210,6 +263,7 @@ _SWITCHES = {
     "verify-each": "verify_each", "verify-roundtrip": "verify_roundtrip",
     "verify-diagnostics": "verify_diagnostics", "print-ir-after-change": "print_change",
     "dump-pass-pipeline": "dump_pipeline", "prove": "prove",
+    "run-reproducer": "run_reproducer",
 }  # fmt: skip
 _STYLED = {
     "remarks": "remarks", "memory-report": "memory_report", "timing": "timing", "statistics": "statistics",

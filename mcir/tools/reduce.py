@@ -6,6 +6,9 @@ A script for "mcir-opt crashes on it":
 
     #!/bin/sh
     mcir-opt "$1" --attention-pattern; test $? -eq 70
+
+The configuration of a reproducer (`mcir-opt --crash-reproducer`) stays as it is, so that `mcir-opt --run-reproducer`
+runs each candidate.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.files import read_source, write_stream, write_text
 from mcir.tools.arguments import SWITCH, VALUE, Flag
 from mcir.tools.command import Command, Exit, Given
+from mcir.tools.configuration import split_configuration
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, EXIT_INTERRUPTED, note_terminal, run_console
 from mcir.tools.report import Reporter
 
@@ -47,9 +51,11 @@ COMMAND = Command(
         "",
         "exit code: 0 reduced, 1 INPUT cannot be read, is not interesting, or the script cannot be run, 2 bad usage",
         "",
-        "example:",
+        "examples:",
         "  printf '#!/bin/sh\\nmcir-opt \"$1\" 2>&1 | grep -q type.result\\n' > test.sh; chmod +x test.sh",
         "  mcir-reduce --test ./test.sh --allow-invalid big.mcir -o small.mcir",
+        "  printf '#!/bin/sh\\nmcir-opt --run-reproducer \"$1\"; test $? -eq 70\\n' > test.sh; chmod +x test.sh",
+        "  mcir-reduce --test ./test.sh crash.mcir -o small.mcir    # of mcir-opt --crash-reproducer=crash.mcir",
     ),
 )
 
@@ -68,17 +74,19 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         name = Path(source.name).name if given.input != "-" else "input.mcir"
         with tempfile.TemporaryDirectory(prefix="mcir-reduce-") as folder:
             test = script_test(command, os.path.join(folder, name), timeout)
-            reducer = Reducer(test, not given.on("--allow-invalid"), max_tests)
+            head, text = split_configuration(source.text)
+            reducer = Reducer(lambda candidate: test(head + candidate), not given.on("--allow-invalid"), max_tests)
             try:
-                reducer.reduce(source.text)
+                reducer.reduce(text)
             except KeyboardInterrupt:
                 code = EXIT_INTERRUPTED
-        _write(reducer.best, given.value("-o", "-"), stdout)
+        best = head + reducer.best
+        _write(best, given.value("-o", "-"), stdout)
     except MCIRError as error:
         Reporter(stderr).show(error.diagnostics)
         return EXIT_BAD_INPUT
     if not given.on("--quiet"):
-        sizes = f"{_lines(source.text)} to {_lines(reducer.best)} lines"
+        sizes = f"{_lines(source.text)} to {_lines(best)} lines"
         print(f"{COMMAND.name}: {sizes} in {reducer.tests} tests", file=stderr)
     return code
 

@@ -24,6 +24,8 @@ config.test_exec_root = str(ROOT / "build" / "lit")
 scripts = str(Path(sys.executable).parent)
 config.environment["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", "")])
 config.environment["COLUMNS"] = "80"
+if "PYTHONPATH" in os.environ:  # the checkout that is tested, where another one is installed
+    config.environment["PYTHONPATH"] = os.environ["PYTHONPATH"]
 
 config.substitutions.append(("%examples", str(ROOT / "examples")))
 config.substitutions.append(("%models", str(ROOT / "tests" / "models")))

@@ -280,7 +280,8 @@ def test_a_run_without_these_flags_does_not_import_them() -> None:
     script = (
         "import sys, io; from mcir.tools.opt import main; "
         "main(['--canonicalize'], io.StringIO(sys.argv[1]), io.StringIO(), sys.stderr); "
-        "print([name for name in ('json', 'mcir.tools.statistics') if name in sys.modules])"
+        "lazy = 'json', *(f'mcir.tools.{name}' for name in ('statistics', 'reproducer', 'configuration', 'plugins')); "
+        "print([name for name in lazy if name in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", script, UNTIDY], capture_output=True, text=True, timeout=60)
     assert (ran.stdout, ran.stderr) == ("[]\n", "")

@@ -1,0 +1,48 @@
+"""`--load-pass-plugin=FILE.py`: passes of one's own become flags of `mcir-opt`, as `examples/own_pass.py` shows.
+
+The file is Python and is run. Each of its passes is entered by `@register_pass`.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import traceback
+
+from mcir.passes import registered_passes
+from mcir.tools.arguments import UsageError
+
+_loaded: set[str] = set()  # real paths; a file is run once in the life of a process
+
+
+def load_pass_plugin(path: str) -> None:
+    """Runs the file, which must register a pass. Raises UsageError that says what is wrong with it."""
+    real = os.path.realpath(path)
+    if real in _loaded:
+        return
+    before = set(registered_passes())
+    name = f"mcir_pass_plugin_{len(_loaded)}"
+    loader = importlib.machinery.SourceFileLoader(name, real)
+    spec = importlib.util.spec_from_loader(name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    try:
+        loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"cannot load {path}: {_reason(error, real)}") from None
+    if before == set(registered_passes()):
+        raise UsageError(f"{path} has no pass: write @register_pass above its class")
+    _loaded.add(real)
+
+
+def _reason(error: BaseException, path: str) -> str:
+    if isinstance(error, OSError) and error.filename == path:
+        return error.strerror or str(error)
+    if isinstance(error, SyntaxError):
+        return f"line {error.lineno}: {error.msg}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    where = f"line {lines[-1]}: " if lines else ""
+    return f"{where}{type(error).__name__}: {error}"
