@@ -1,4 +1,4 @@
-"""The language server (extra `lsp`). No file but `server.py` and those that answer requests needs pygls.
+"""The language server (extra `lsp`). Only the last four of these files need pygls.
 
     automaton.py    the grammar's own LALR tables, as a loop that any text can be fed to
     tolerant.py     reads a text to tokens with it, also a broken one: faults, then goes on
@@ -10,9 +10,14 @@
     hover.py        what stands under the cursor
     completion.py   what may stand at the cursor; attributes.py: what their values may be
     rename.py       new names, quoted where needed; collisions are refused
-    fixes.py        quick fixes from the hints of diagnostics
+    fixes.py        quick fixes for what diagnostics say
     formatting.py   the canonical form
-    outline.py      document symbols, semantic tokens, folding
+    outline.py      document symbols, semantic tokens, folding, selections
+    hints.py        inlay hints: bytes, verdicts on attention
+    signature.py    the signature of the op that is written
+    commands.py     the lowered form, the memory account, the picture; the lenses that offer them
     protocol.py     from plain answers to the protocol's types
-    server.py       the protocol
+    wire.py         bad messages, changes of texts
+    server.py       the open texts and when they are checked
+    answers_*.py    requests: about a place, that write, about a whole text
 """

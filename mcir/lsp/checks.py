@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from types import SimpleNamespace
 from typing import Any, cast
 
+from mcir.analysis.holds import find_holds
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.lsp.document import Chunk, Document, Span
 from mcir.module import MCModule
 from mcir.parser import parse_module
 from mcir.passes import Remark, registered_passes
+from mcir.passes.dce import live_nodes
 from mcir.syntax.errors import syntax_error
 from mcir.verifier import verify_module
 
 ERROR, WARNING, INFORMATION, HINT = 1, 2, 3, 4  # as the protocol numbers severities
 _SEVERITIES = {"error": ERROR, "warning": WARNING, "remark": INFORMATION}
+REMARK, UNNEEDED = "good news", "unneeded"  # severities of no tool but an editor: both are hints
 REMARKING_PASS = "attention-pattern"
 MAX_REMARKED_NODES = 20_000  # a pass over more is no matter of an instant
 MAX_PROBLEMS = 200  # of one module text
@@ -30,19 +34,21 @@ class Problem:
     severity: int
     message: str
     rule: str = ""
+    remark: bool = False  # a verdict of the attention pass
+    unneeded: bool = False  # what stands there could go
     related: list[tuple[Span, str]] = field(default_factory=list)
 
 
 def check_document(document: Document) -> list[Problem]:
     """Everything there is to say of a document, module by module."""
-    problems = []
+    problems: list[Problem] = []
     for chunk in document.chunks:
-        problems += [_problem(document, chunk, found) for found in _check(chunk)][:MAX_PROBLEMS]
+        problems += [_problem(document, chunk, found) for found in islice(_check(chunk), MAX_PROBLEMS)]
     return problems
 
 
 def _check(chunk: Chunk) -> Iterator[Diagnostic]:
-    """The faults of one module text; if it has none, the remarks."""
+    """The faults of one module text; if it has none, the remarks and what is never used."""
     source = chunk.source
     try:
         module = parse_module(source.text, source.name, source.first_line)
@@ -54,12 +60,23 @@ def _check(chunk: Chunk) -> Iterator[Diagnostic]:
     yield from found
     if not any(diagnostic.severity == "error" for diagnostic in found):
         yield from _remarks(module)
+        yield from _dead(module)
+
+
+def _dead(module: MCModule) -> Iterator[Diagnostic]:
+    """The nodes that dead-node-elimination would take out."""
+    holds = find_holds(module)
+    for graph in module.graphs:
+        live = set(map(id, live_nodes(graph, holds[graph.name])))
+        for node in graph.nodes:
+            if id(node) not in live:
+                yield Diagnostic("leads to no output of the graph", node.loc, UNNEEDED)
 
 
 def _further_syntax_errors(chunk: Chunk, known: list[Diagnostic]) -> Iterator[Diagnostic]:
     """The parser stops at the first syntax error; the index goes on and meets the others, at most one a line."""
     lines = {diagnostic.location.line_column()[0] for diagnostic in known if diagnostic.location}
-    for fault in chunk.index.reading.faults:
+    for fault in chunk.reading.faults:
         error = SimpleNamespace(pos_in_stream=fault.offset, token=None, expected=fault.expected)
         diagnostic = syntax_error(cast(Any, error), chunk.source)
         line = diagnostic.location.line_column()[0] if diagnostic.location else 0
@@ -84,7 +101,7 @@ def _remarks(module: MCModule) -> Iterator[Diagnostic]:
 def _remark(remark: Remark) -> Diagnostic:
     declined = remark.status == "declined"
     message = f"not fused: {remark.message}" if declined else f"attention {remark.status}: {remark.message}"
-    return Diagnostic(message, remark.location, "remark" if declined else "hint", remark.hint, remark.rule)
+    return Diagnostic(message, remark.location, "remark" if declined else REMARK, remark.hint, remark.rule)
 
 
 def _problem(document: Document, chunk: Chunk, found: Diagnostic) -> Problem:
@@ -93,4 +110,5 @@ def _problem(document: Document, chunk: Chunk, found: Diagnostic) -> Problem:
     lines += [f"note: {note.message}" for note in found.notes if note.location is None]
     related = [(document.span(note.location), note.message) for note in found.notes if note.location is not None]
     message = "\n".join(line for line in lines if line)
-    return Problem(span, _SEVERITIES.get(found.severity, HINT), message, found.rule, related)
+    remark, unneeded = found.severity in ("remark", REMARK), found.severity == UNNEEDED
+    return Problem(span, _SEVERITIES.get(found.severity, HINT), message, found.rule, remark, unneeded, related)

@@ -14,7 +14,7 @@ from mcir.lsp.attributes import attribute_line, attributes_of, find_attribute, v
 from mcir.lsp.document import Chunk, Document, Span
 from mcir.lsp.hover import op_text
 from mcir.lsp.index import Cursor, cursor_behind
-from mcir.lsp.inference import result_types
+from mcir.lsp.inference import accepts, result_types
 from mcir.lsp.names import Item
 from mcir.lsp.references import graph_of, names_of
 from mcir.ops import all_ops
@@ -33,6 +33,7 @@ _STRING = re.compile(tables.TERMINALS["STRING"])
 _HEAD = re.compile(r"^(?:graph|execution)\b", re.MULTILINE)
 _COMMAND = re.compile(r"//\s*(?:RUN|configuration):")
 _FLAG = re.compile(r"--?[A-Za-z0-9-]*\Z|\Z")
+_MOST_TYPES = 200  # that are tried as operands
 # What opens inside of what.
 _INNER_KINDS = {"module": "execution", "execution": "streaming", "streaming": "tile"}
 
@@ -46,6 +47,7 @@ class Candidate:
     detail: str = ""
     doc: str = ""
     insert: str = ""  # what is written, if not the label
+    fits: bool = True  # candidates that do not fit come behind those that do
     span: Span = (0, 0)  # what it replaces
 
 
@@ -67,15 +69,21 @@ def complete(document: Document, offset: int) -> list[Candidate]:
         return _spanned(_flags(), _FLAG, line, offset) if _COMMAND.match(line.lstrip()) else []
     pattern = _IN_TYPE if _IN_TYPE.search(line) else _WORD
     word = _word(pattern, line)
-    begin = inner - len(word)
-    heads = [match.start() for match in _HEAD.finditer(text, 0, begin)]
-    before = text[heads[-1] if heads else 0 : begin]
-    context = _Context(chunk, before, cursor_behind(before))
+    context = _Context(*reading_to(document, offset - len(word)))
     return [
         replace(found, span=(offset - len(word), offset))
         for found in _candidates(context)
         if (found.insert or found.label)[:1] == word[:1] or word[:1] not in ("%", "@", '"')
     ]
+
+
+def reading_to(document: Document, offset: int) -> tuple[Chunk, str, Cursor]:
+    """The module at `offset`, its text from the head of the graph or region up to there, and what is open then."""
+    chunk, inner = document.chunk_at(offset)
+    text = chunk.source.text
+    heads = [match.start() for match in _HEAD.finditer(text, 0, inner)]
+    before = text[heads[-1] if heads else 0 : inner]
+    return chunk, before, cursor_behind(before)
 
 
 def _word(pattern: re.Pattern[str], line: str) -> str:
@@ -91,8 +99,11 @@ def _spanned(found: Iterator[Candidate], pattern: re.Pattern[str], line: str, of
 
 def _candidates(context: _Context) -> Iterator[Candidate]:
     """The words for each terminal that may follow."""
+    item = context.cursor.item
+    unfinished = item is not None and bool(item.op) and "\n" not in context.before[item.start :]
     for terminal, words in _WORDS.items():
-        if terminal in context.cursor.next:
+        # on the line of a node the next one seldom begins
+        if terminal in context.cursor.next and not (unfinished and terminal in _BEGINNINGS):
             yield from words(context)
 
 
@@ -111,12 +122,17 @@ def _legal(definition: OpDef, block: Item) -> bool:
 
 
 def _values(context: _Context) -> Iterator[Candidate]:
+    """The values that are defined before, the last first; those whose type the op does not take are marked."""
     block: Item | None = context.cursor.block
+    item = context.cursor.item
+    verdicts: dict[str, bool] = {}
     while block is not None:
         for name in reversed(block.values.values()):
-            if name.definition is not None and (context.cursor.item is None or name not in context.cursor.item.outputs):
+            if name.definition is not None and (item is None or name not in item.outputs):
                 type_ = type_text(name.type) if name.type is not None else ""
-                yield Candidate(f"%{name_text(name.text)}", "Variable", type_)
+                if type_ not in verdicts and len(verdicts) < _MOST_TYPES:
+                    verdicts[type_] = item is None or accepts(item, name, context.before, context.cursor.reading)
+                yield Candidate(f"%{name_text(name.text)}", "Variable", type_, fits=verdicts.get(type_, True))
         block = block.parent
 
 
@@ -196,6 +212,7 @@ def _flags() -> Iterator[Candidate]:
             yield Candidate(f"--{key}", "Property", f"option of {name}", str(option.metadata.get("help", "")))
 
 
+_BEGINNINGS = ("OP_NAME", "RETURN", "GRAPH", "REGION_KIND")
 # Terminal -> the words that it can be here.
 _WORDS: dict[str, Callable[[_Context], Iterator[Candidate]]] = {
     "VALUE": _values,

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+from urllib.parse import unquote
 
 from mcir.location import Location, Source
 from mcir.lsp.index import Index, build_index
 from mcir.lsp.names import Occurrence
 from mcir.lsp.positions import Positions
+from mcir.lsp.tolerant import Reading, read_tokens
+from mcir.syntax import tables
 from mcir.tools.opt_chunk import split_source
 
 Span = tuple[int, int]
+
+# What an editor marks where a location is a single place: the name, string or word there.
+_MARKED = re.compile("|".join(tables.TERMINALS[name] for name in ("VALUE", "SYMBOL", "STRING")) + r"|[A-Za-z0-9_.$]+")
+_RESULTS = re.compile(tables.TERMINALS["RESULTS"])
 
 
 @dataclass
@@ -23,9 +32,14 @@ class Chunk:
     base: int
 
     @cached_property
+    def reading(self) -> Reading:
+        """Its tokens and syntax errors; made on first use."""
+        return read_tokens(self.source.text)
+
+    @cached_property
     def index(self) -> Index:
         """What stands where; made on first use."""
-        return build_index(self.source.text)
+        return build_index(self.source.text, self.reading)
 
 
 class Document:
@@ -33,8 +47,11 @@ class Document:
 
     def __init__(self, name: str, text: str, version: int | None = None, encoding: str = "utf-16") -> None:
         self.name = name
+        self.written = text
         self.text = " " + text[1:] if text[:1] == "\ufeff" else text  # a byte order mark is no part of the language
         self.version = version
+        self.encoding = encoding
+        self.problems: list[Any] = []  # what the last check of this text found, see checks.py
         self.positions = Positions(text, encoding)
 
     @cached_property
@@ -42,6 +59,16 @@ class Document:
         """The modules, in order; there is always one."""
         sources = split_source(Source(self.name, self.text))
         return [Chunk(source, self._line_start(source.first_line)) for source in sources]
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without its ending, fit for another file's name."""
+        return re.sub(r"[^\w.-]", "_", unquote(self.name).removesuffix(".mcir"))[:80] or "module"
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its index is made, so that what is asked of it costs little."""
+        return all("index" in vars(chunk) for chunk in self.chunks)
 
     @cached_property
     def _lines(self) -> list[int]:
@@ -69,12 +96,8 @@ class Document:
     def span(self, location: Location) -> Span:
         """Where a location of one of the modules stands; a single place takes in what stands there."""
         base = self._line_start(location.source.first_line)
-        begin = min(base + location.offset, len(self.text))
-        chunk, inner = self.chunk_at(begin)
-        token, place = chunk.index.token_at(inner), chunk.index.place_at(inner)
-        of_results = token is not None and token.type == "RESULTS" and token.start == inner
-        if location.end > location.offset and not of_results:
-            return begin, min(base + location.end, len(self.text))
-        found = place if place is not None and place.start == inner else token
-        end = chunk.base + found.end if found is not None else 0
-        return begin, end if end > begin else min(begin + 1, len(self.text))
+        begin, end = (min(base + at, len(self.text)) for at in (location.offset, location.end))
+        if end > begin and not _RESULTS.fullmatch(self.text, begin, end):
+            return begin, end
+        marked = _MARKED.match(self.text, begin)
+        return begin, marked.end() if marked else min(begin + 1, len(self.text))

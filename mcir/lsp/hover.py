@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mcir.analysis.memory.sizes import Sizes
-from mcir.lsp.attributes import attribute_line, attributes_of
+from mcir.analysis.memory.symbolic import Number
+from mcir.lsp.attributes import attribute_line, find_attribute, value_texts
+from mcir.lsp.checks import Problem
 from mcir.lsp.document import Chunk, Document, Span
 from mcir.lsp.names import Item, Name
 from mcir.lsp.tolerant import Token
@@ -13,8 +15,9 @@ from mcir.ops import lookup
 from mcir.ops.definition import OpDef, Slot
 from mcir.printer import type_text
 from mcir.text import name_text
-from mcir.types import DTYPES
+from mcir.types import DTYPES, TensorType
 from mcir.values import MCValue
+from mcir.verifier.rules import find_rule
 
 _RESIDENCIES = {
     "global": "global memory: what the whole device sees; it is the default and left out",
@@ -32,7 +35,25 @@ class Hover:
 
 
 def hover(document: Document, offset: int) -> Hover | None:
-    """What there is to say of what stands at `offset`."""
+    """What there is to say of what stands at `offset`, and of the rules that are broken there."""
+    found, rules = _hover(document, offset), _rules(document, offset)
+    if found is None and rules:
+        return Hover(next(problem.span for problem in document.problems if _at(problem, offset)), rules)
+    return replace(found, text=f"{found.text}\n\n---\n\n{rules}") if found is not None and rules else found
+
+
+def _at(problem: Problem, offset: int) -> bool:
+    return bool(problem.rule) and problem.span[0] <= offset <= problem.span[1]
+
+
+def _rules(document: Document, offset: int) -> str:
+    """What the rules say that the problems at `offset` break."""
+    names = dict.fromkeys(problem.rule for problem in document.problems if _at(problem, offset))
+    rules = (find_rule(name) for name in names)
+    return "\n\n".join(f"`{rule.id}`: {rule.title}" for rule in rules if rule is not None)
+
+
+def _hover(document: Document, offset: int) -> Hover | None:
     chunk, inner = document.chunk_at(offset)
     place = chunk.index.place_at(inner)
     if place is not None:
@@ -59,7 +80,7 @@ def op_text(definition: OpDef) -> str:
 
 def _name_text(name: Name) -> str:
     if name.kind == "value":
-        return "\n\n".join([_code(value_line(name)), *filter(None, [_origin(name), _size(name), _uses(name)])])
+        return "\n\n".join([_code(value_line(name)), *filter(None, [_origin(name), size_text(name.type), _uses(name)])])
     if name.item is None:
         return _code(f"@{name_text(name.text)}")
     head = _code(_item_line(name.item))
@@ -86,16 +107,20 @@ def _origin(name: Name) -> str:
     return f"of {name.owner.kind} `@{name_text(name.owner.name)}`" if name.owner is not None else ""
 
 
-def _size(name: Name) -> str:
-    """The bytes of a value: a number, or a formula over the named sizes."""
-    type_ = name.type
+def byte_count(type_: TensorType | None) -> Number | None:
+    """The bytes of a value: a number, or a formula over the named sizes; None where there is no known type."""
     if type_ is None or type_.dtype not in DTYPES:
+        return None
+    return Sizes({}).tensor(MCValue("", type_.shape, type_.dtype)) * DTYPES[type_.dtype].bytes
+
+
+def size_text(type_: TensorType | None) -> str:
+    """`32 bytes in global memory, 2 an element`; empty where the type is unknown."""
+    total = byte_count(type_)
+    if type_ is None or total is None:
         return ""
-    each = DTYPES[type_.dtype].bytes
-    elements = Sizes({}).tensor(MCValue(name.text, type_.shape, type_.dtype))
-    total = elements * each
     shown = f"{total:,}" if isinstance(total, int) else str(total)
-    return f"{shown} bytes in {type_.residency} memory, {each} an element"
+    return f"{shown} bytes in {type_.residency} memory, {DTYPES[type_.dtype].bytes} an element"
 
 
 def _uses(name: Name) -> str:
@@ -114,10 +139,17 @@ def _token_text(chunk: Chunk, token: Token) -> str:
     if token.type == "RESIDENCY":
         return _RESIDENCIES.get(word, "")
     if token.type == "KEY":
-        item = chunk.index.item_at(token.start)
-        found = next((attr for attr in attributes_of(item) if attr.name == word), None)
-        return f"`{attribute_line(found)}`\n\n{found.doc}".rstrip() if found is not None else ""
+        return _attribute_text(chunk, token, word)
     return ""
+
+
+def _attribute_text(chunk: Chunk, token: Token, word: str) -> str:
+    """An attribute, also one in a dictionary inside of another attribute, with what it may be."""
+    found = find_attribute(chunk.index.item_at(token.start), chunk.index.keys.get(token.start, (word,)))
+    if found is None:
+        return ""
+    choices = f"one of {', '.join(f'`{text}`' for text in value_texts(found))}" if value_texts(found) else ""
+    return "\n\n".join(filter(None, [f"`{attribute_line(found)}`", found.doc, choices]))
 
 
 def _slots(slots: tuple[Slot, ...]) -> str:

@@ -32,6 +32,7 @@ class Index:
     root: Item
     symbols: dict[str, Name] = field(default_factory=dict)  # graphs and regions
     places: list[Occurrence] = field(default_factory=list)  # in text order
+    keys: dict[int, tuple[str, ...]] = field(default_factory=dict)  # where a key stands -> the keys that lead to it
 
     def place_at(self, offset: int) -> Occurrence | None:
         """The name at `offset`, or the one that ends there."""
@@ -55,9 +56,9 @@ class Index:
             item = item.children[at]
 
 
-def build_index(text: str) -> Index:
-    """The index of `text`, whole or broken."""
-    reading = read_tokens(text)
+def build_index(text: str, reading: Reading | None = None) -> Index:
+    """The index of `text`, whole or broken; `reading` is that of the text where it is known."""
+    reading = reading or read_tokens(text)
     builder = _Builder(text)
     for token in reading.tokens:
         builder.take(token)
@@ -66,7 +67,7 @@ def build_index(text: str) -> Index:
     places = [place for name in names.values() for place in name.places]
     shared = {id(place): place for place in places}  # two names that became one share their places
     ordered = sorted(shared.values(), key=lambda place: place.start)
-    return Index(text, reading, builder.root, builder.symbols, ordered)
+    return Index(text, reading, builder.root, builder.symbols, ordered, builder.paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,7 @@ class _Builder:
         self.head: Item | None = None  # a graph or region whose `{` is still to come
         self.node: Item | None = None
         self.nesting: list[str] = []  # open { and [ of attributes
+        self.paths: dict[int, tuple[str, ...]] = {}
         self.keys: list[str] = []  # keys that lead to the present attribute value
         self.at_key = False
         self.params: list[Name] = []  # parameters of the head
@@ -315,19 +317,20 @@ class _Builder:
         self.at_key = self.nesting[-1:] == ["{"] and self.type_parts is None
 
     def on_key(self, token: Token) -> None:
-        self.key(self.word(token))
+        self.key(self.word(token), token.start)
 
     def on_string(self, token: Token) -> None:
         if self.nesting and self.at_key:
-            self.key(self.unquoted(token))
+            self.key(self.unquoted(token), token.start)
         elif self.nesting or token.loose:
             self.literal(token)
         else:
             self.operation(token, self.unquoted(token))
 
-    def key(self, key: str) -> None:
+    def key(self, key: str, at: int) -> None:
         depth = self.nesting.count("{")
         self.keys[depth - 1 :] = [key]
+        self.paths[at] = tuple(self.keys)
         self.at_key = False
         holder = self.node or self.head
         if depth == 1 and holder is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -74,16 +75,22 @@ def _symbol(item: Item, base: int) -> Symbol:
     return Symbol(item.name or item.op or item.kind, detail, item.kind, (base + item.start, base + end), name_span)
 
 
-def coloured_tokens(document: Document) -> Iterator[Coloured]:
-    """Every token that has a class, in text order, none longer than its line."""
+def coloured_tokens(document: Document, span: Span | None = None) -> Iterator[Coloured]:
+    """Every token that has a class, in text order, none longer than its line; `span`: those in a part of the text."""
     for chunk in document.chunks:
+        tokens = chunk.index.reading.tokens
+        if span is not None:
+            first = bisect_left(tokens, span[0] - chunk.base, key=lambda token: token.end)
+            tokens = tokens[first : bisect_right(tokens, span[1] - chunk.base, key=lambda token: token.start)]
+        if not tokens:
+            continue
         defined = {place.start for place in chunk.index.places if place.defines}
         params = {
             place.start
             for place in chunk.index.places
             if place.name.kind == "value" and place.name.item is None and place.name.definition is not None
         }
-        for token in chunk.index.reading.tokens:
+        for token in tokens:
             for start, end, kind in _pieces(chunk, token):
                 kind = "parameter" if kind == "variable" and start in params else kind
                 yield Coloured(chunk.base + start, chunk.base + end, kind, start in defined)
@@ -108,9 +115,38 @@ def _is_op(chunk: Chunk, token: Token) -> bool:
     return item.kind == "node" and item.op_start == token.start
 
 
-def folds(document: Document) -> Iterator[Span]:
-    """Graphs and regions that take more than a line."""
+def folds(document: Document) -> Iterator[tuple[Span, str]]:
+    """What takes more than a line and can be folded, with its kind: graphs, regions, nodes, runs of comments."""
     for chunk in document.chunks:
+        text = chunk.source.text
         for item in chunk.index.root.walk():
-            if item.kind not in ("module", "node") and "\n" in chunk.source.text[item.start : item.end]:
-                yield chunk.base + item.start, chunk.base + item.end
+            if item.kind != "module" and "\n" in text[item.start : item.end]:
+                yield (chunk.base + item.start, chunk.base + item.end), "region"
+        for start, end in _comment_runs(text, chunk.reading.tokens):
+            yield (chunk.base + start, chunk.base + end), "comment"
+
+
+def _comment_runs(text: str, tokens: list[Token]) -> Iterator[Span]:
+    """Comments on lines of their own, one below the other."""
+    run: list[Token] = []
+    for token in tokens:
+        if run and (token.type != "COMMENT" or text.count("\n", run[-1].end, token.start) > 1):
+            if len(run) > 1:
+                yield run[0].start, run[-1].end
+            run = []
+        if token.type == "COMMENT" and not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip():
+            run.append(token)
+    if len(run) > 1:
+        yield run[0].start, run[-1].end
+
+
+def selections(document: Document, offset: int) -> Iterator[Span]:
+    """What stands around `offset`, inner before outer: the word, the node, its graph or region, the module."""
+    chunk, inner = document.chunk_at(offset)
+    token = chunk.index.token_at(inner)
+    if token is not None:
+        yield chunk.base + token.start, chunk.base + token.end
+    item: Item | None = chunk.index.item_at(inner)
+    while item is not None:
+        yield chunk.base + item.start, chunk.base + max(item.end, item.start)
+        item = item.parent

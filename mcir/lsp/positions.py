@@ -36,6 +36,7 @@ class Positions:
         """The offset of a position; one behind the end of its line, or of the text, is that end."""
         if line >= len(self._starts):
             return len(self._text)
+        line, column = max(line, 0), max(column, 0)
         text = self._line(line)
         if text.isascii() or self._units is len:
             return self._starts[line] + min(column, len(text))

@@ -53,6 +53,15 @@ class DeadNodeElimination(ModulePass):
 
 def remove_dead(graph: SemanticGraph, holds: Holds, *, parameters: bool = False) -> int:
     """Takes dead nodes out of `graph` and says how many they were."""
+    kept = live_nodes(graph, holds, parameters=parameters)
+    removed = len(graph.nodes) - len(kept)
+    if removed:
+        keep_nodes(graph, kept)
+    return removed
+
+
+def live_nodes(graph: SemanticGraph, holds: Holds, *, parameters: bool = False) -> list[MCNode]:
+    """The nodes of `graph` that stay, in order; see the head of this file."""
     live = {value.name for value in graph.outputs} | holds.values
     kept: list[MCNode] = []
     for node in reversed(graph.nodes):
@@ -60,10 +69,7 @@ def remove_dead(graph: SemanticGraph, holds: Holds, *, parameters: bool = False)
         if needed or lookup(node.op) is None or (node.op == "parameter" and not parameters):
             kept.append(node)
             live.update(value.name for value in node.inputs)
-    removed = len(graph.nodes) - len(kept)
-    if removed:
-        keep_nodes(graph, kept[::-1])
-    return removed
+    return kept[::-1]
 
 
 def keep_nodes(graph: SemanticGraph, kept: list[MCNode]) -> None:

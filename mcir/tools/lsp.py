@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -20,7 +21,8 @@ COMMAND = Command(
     (Flag("--stdio", SWITCH, "talk over standard input and output (the only way, and the default)"),),
     (0, 0),
     (
-        "It shows errors and remarks while you type, hovers, finds and renames names, formats, completes and colours.",
+        "It shows errors and remarks while you type, hovers, finds and renames, formats, completes, colours and mends,",
+        "hints at bytes, and shows the lowered form, the memory account and the picture of a module.",
         "Needs pygls: pip install 'mcir[lsp]'. An extension for VS Code stands in grammar/vscode/.",
     ),
 )
@@ -45,6 +47,8 @@ def _serve(stdin: TextIO, stdout: TextIO) -> None:
     except ModuleNotFoundError as error:
         hint = "pip install 'mcir[lsp]'"
         raise MCIRError(Diagnostic(f"{COMMAND.name} needs {error.name}", hint=hint)) from None
+    # the index of a long text is many small objects, none of them garbage for long
+    gc.set_threshold(100_000, 50, 100)
     # pygls closes the streams that it is given
     make_server().start_io(os.fdopen(os.dup(stdin.fileno()), "rb"), os.fdopen(os.dup(stdout.fileno()), "wb"))
 
