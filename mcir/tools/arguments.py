@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from mcir.diagnostics import did_you_mean
 
+Example = tuple[str, str]  # a line for a shell in a checkout, and what it does
+
 SWITCH, VALUE, OPTIONAL = "switch", "value", "optional"
 
 
@@ -79,6 +81,11 @@ def help_table(flags: Iterable[Flag], width: int = 32) -> list[str]:
         if flag.details:
             lines.append(f"{' ' * width}{flag.details}")
     return lines
+
+
+def help_examples(examples: Iterable[Example]) -> list[str]:
+    """Lines that show the examples, at the end of a help."""
+    return ["", "examples:", *(line for command, note in examples for line in (f"  # {note}", f"  {command}"))]
 
 
 def _split(word: str, table: dict[str, Flag]) -> tuple[str, str | None]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TextIO
 
-from mcir.tools.arguments import SWITCH, Flag, UsageError, help_table, read_arguments
+from mcir.tools.arguments import SWITCH, Example, Flag, UsageError, help_examples, help_table, read_arguments
 from mcir.tools.completion import COMPLETION_FLAG, completion_script
 
 COMMON = (
-    replace(COMPLETION_FLAG, hidden=True),  # mcir-opt shows it
+    COMPLETION_FLAG,
     Flag("--help", SWITCH, "show this and exit", group="other"),
     Flag("--version", SWITCH, "show the version and exit", group="other"),
 )
@@ -52,9 +52,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One tool: its name, what its operands are, a sentence, its flags, and what else `--help` tells.
+    """One tool: its name, what its operands are, a sentence, its flags, examples, and what else `--help` tells.
 
-    operands: the least and the greatest number of operands (None: any).
+    operands: the least and the greatest number of operands (None: any). inputs: what files to offer for them.
+    values: what to offer for flags whose values are not in their `choices`.
     """
 
     name: str
@@ -62,7 +63,10 @@ class Command:
     summary: str
     flags: tuple[Flag, ...]
     operands: tuple[int, int | None]
+    examples: tuple[Example, ...]
     notes: Sequence[str] = field(default_factory=tuple)
+    inputs: str = "*.mcir"
+    values: Callable[[], Mapping[str, Iterable[str]]] = dict
 
     def read(self, argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> Given:
         """The command line. Raises Exit after `--help`, `--version`, a completion script and bad usage (code 2)."""
@@ -79,7 +83,8 @@ class Command:
             stdout.write(self.help())
             raise Exit(0)
         if shell := given.value(COMPLETION_FLAG.name):
-            stdout.write(completion_script(shell, self.name, (*self.flags, *COMMON), pattern="*"))
+            pattern = self.inputs if self.operands[1] != 0 else ""
+            stdout.write(completion_script(shell, self.name, (*self.flags, *COMMON), self.values(), pattern))
             raise Exit(0)
         if given.on("--version"):
             import mcir
@@ -96,7 +101,7 @@ class Command:
     def help(self) -> str:
         """The text of `--help`."""
         lines = [f"usage: {self.name} {self.synopsis}", "", self.summary, *help_table((*self.flags, *COMMON))]
-        return "\n".join([*lines, "", *self.notes]).rstrip() + "\n"
+        return "\n".join([*lines, "", *self.notes, *help_examples(self.examples)]) + "\n"
 
     def _count(self, operands: list[str]) -> None:
         least, most = self.operands

@@ -39,12 +39,12 @@ COMMAND = Command(
     ),
     (2, 2),
     (
-        "exit code: 0 the same, 1 different, 2 bad usage, or an input cannot be read or parsed",
-        "",
-        "examples:",
-        "  mcir-diff before.mcir after.mcir",
-        "  mcir-opt a.mcir --canonicalize | mcir-diff a.mcir -",
+        ("mcir-opt examples/attention.mcir | mcir-diff examples/attention.mcir -",
+         "no difference: printing keeps everything"),
+        ("mcir-diff examples/attention.mcir examples/grouped_query.mcir || echo different", "differences, for people"),
+        ("mcir-diff --quiet examples/attention.mcir examples/attention.mcir && echo same", "the exit code is enough"),
     ),
+    ("exit code: 0 the same, 1 different, 2 bad usage, or an input cannot be read or parsed",),
 )
 
 _SIGNS = {"added": "+", "removed": "-", "moved": ">", "renamed": "~", "changed": "~"}

@@ -31,13 +31,11 @@ COMMAND = Command(
     (Flag("--check", SWITCH, "write nothing; name the files that would change and exit with 1 if there are any"),),
     (0, None),
     (
-        "exit code: 0 good, 1 a file cannot be read, parsed or written, or would change (--check), 2 bad usage",
-        "",
-        "examples:",
-        "  mcir-fmt model.mcir",
-        "  mcir-fmt --check *.mcir",
-        "  mcir-opt model.mcir --attention-pattern | mcir-fmt",
+        ("mcir-fmt examples/grouped_query.mcir", "format a file in place"),
+        ("mcir-fmt --check examples/attention.mcir", "is it in canonical form?"),
+        ("mcir-fmt < examples/grouped_query.mcir", "from standard input to standard output"),
     ),
+    ("exit code: 0 good, 1 a file cannot be read, parsed or written, or would change (--check), 2 bad usage",),
 )
 
 

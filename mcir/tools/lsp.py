@@ -21,6 +21,10 @@ COMMAND = Command(
     (Flag("--stdio", SWITCH, "talk over standard input and output (the only way, and the default)"),),
     (0, 0),
     (
+        ("mcir-lsp --stdio < /dev/null", "what an editor starts; it ends with its client"),
+        ("mcir-lsp --version", "is it installed?"),
+    ),
+    (
         "It shows errors and remarks while you type, hovers, finds and renames, formats, completes, colours and mends,",
         "hints at bytes, and shows the lowered form, the memory account and the picture of a module.",
         "Needs pygls: pip install 'mcir[lsp]'. An extension for VS Code stands in grammar/vscode/.",

@@ -11,7 +11,7 @@ from mcir.diagnostics import did_you_mean
 from mcir.dump import DUMP_STYLES
 from mcir.passes import ModulePass, registered_passes
 from mcir.passes.pipeline import build_pass, convert_option, option_fields, parse_options, parse_pipeline
-from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag, UsageError, help_table, read_arguments
+from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag, UsageError, help_examples, help_table, read_arguments
 from mcir.tools.completion import COMPLETION_FLAG, completion_script
 
 TOOL = "mcir-opt"
@@ -70,16 +70,17 @@ usage: mcir-opt [options] [INPUT]
 Reads MCIR text, verifies it, runs passes over it and prints the result.
 INPUT is a file; without one, or for -, standard input is read."""
 
-_EXAMPLES = """\
-examples:
-  mcir-opt in.mcir                                       verify and print
-  mcir-opt in.mcir --attention-pattern --remarks         find attention, say why not
-  mcir-opt in.mcir --attention-pattern --streaming-lowering="tile-m=64 tile-n=32" -o out.mcir
-  mcir-opt in.mcir --attention-pattern --streaming-lowering --tile-m=64 --dump
-  mcir-opt in.mcir --canonicalize --crash-reproducer=x   a pass that fails leaves a file x,
-  mcir-opt --run-reproducer x                            which fails in the same way
-
-exit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of mcir-opt itself"""
+_STATUS = "exit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of mcir-opt itself"
+EXAMPLES = (
+    ("mcir-opt examples/attention.mcir", "verify and print"),
+    ("mcir-opt examples/attention.mcir --attention-pattern --remarks", "find attention, say why not"),
+    ("mcir-opt examples/attention.mcir --attention-pattern --streaming-lowering --tile-m=64 --target=sm_90 --dump",
+     "give it a streaming form whose tiles fit, and look at it"),
+    ('mcir-opt examples/attention.mcir --pass-pipeline="attention-pattern,streaming-lowering{tile-m=64}" -o s.mcir',
+     "the same passes as one text"),
+    ("mcir-opt examples/attention.mcir --canonicalize --crash-reproducer=crash.mcir -o tidy.mcir",
+     "a pass that fails would leave a file for --run-reproducer"),
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -166,7 +167,7 @@ def _check(options: Options) -> None:
 def help_text() -> str:
     """The text of `--help`."""
     flags = help_table(_flags())
-    return "\n".join([_USAGE, *flags, "", _EXAMPLES, ""])
+    return "\n".join([_USAGE, *flags, "", _STATUS, *help_examples(EXAMPLES), ""])
 
 
 def passes_text() -> str:

@@ -45,17 +45,18 @@ COMMAND = Command(
     ),
     (0, 1),
     (
+        ("mcir-reduce --test 'grep -q softmax' examples/grouped_query.mcir", "what still says softmax"),
+        ("printf '#!/bin/sh\\nmcir-opt \"$1\" --attention-pattern | grep -q ^execution\\n' > test.sh; chmod +x test.sh",
+         "a script: does it form a region?"),
+        ("mcir-reduce --test ./test.sh --max-tests=12 examples/grouped_query.mcir -o small.mcir", "after 12 tests"),
+    ),
+    (
         "The script must exit with 0 for INPUT itself. An input that the verifier accepts is reduced to inputs that it",
         "accepts, unless --allow-invalid; one that cannot be parsed is reduced line by line. An interrupt (Ctrl-C)",
-        "writes the smallest file so far.",
+        "writes the smallest file so far. Of what mcir-opt --crash-reproducer wrote, the configuration stays as it is:",
+        'a script for it runs mcir-opt --run-reproducer "$1" and tests for the same exit code.',
         "",
         "exit code: 0 reduced, 1 INPUT cannot be read, is not interesting, or the script cannot be run, 2 bad usage",
-        "",
-        "examples:",
-        "  printf '#!/bin/sh\\nmcir-opt \"$1\" 2>&1 | grep -q type.result\\n' > test.sh; chmod +x test.sh",
-        "  mcir-reduce --test ./test.sh --allow-invalid big.mcir -o small.mcir",
-        "  printf '#!/bin/sh\\nmcir-opt --run-reproducer \"$1\"; test $? -eq 70\\n' > test.sh; chmod +x test.sh",
-        "  mcir-reduce --test ./test.sh crash.mcir -o small.mcir    # of mcir-opt --crash-reproducer=crash.mcir",
     ),
 )
 

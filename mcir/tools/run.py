@@ -54,12 +54,15 @@ COMMAND = Command(
     ),
     (0, 1),
     (
+        ("mcir-opt examples/grouped_query.mcir --attention-pattern --streaming-lowering | mcir-run --check",
+         "prove the streaming form of a graph"),
+        ("mcir-run examples/grouped_query.mcir --size batch=1,seq=8,past=16 --output out.npz",
+         "run a graph on drawn inputs, at these sizes"),
+        ("mcir-run examples/attention.mcir --mode algebraic --seed 7", "run one in fp64, on other inputs"),
+    ),
+    (
         "exit code: 0 it ran, or every region is proved; 1 bad input, a difference, not provable, nothing to prove;",
         "2 bad usage",
-        "",
-        "examples:",
-        "  mcir-run model.mcir --inputs x.npz --output y.npz",
-        "  mcir-opt model.mcir --attention-pattern --streaming-lowering | mcir-run --check -",
     ),
 )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, NoReturn, TextIO
@@ -210,6 +210,12 @@ def _flags() -> tuple[Flag, ...]:
     return (*choice, Flag("-o", VALUE, "file to write (standard output)", "FILE", group="output"), *own)
 
 
+def _values() -> Mapping[str, Iterable[str]]:
+    from mcir.analysis.memory.targets import TARGETS
+
+    return {"--target": TARGETS}
+
+
 COMMAND = Command(
     "mcir-translate",
     "TRANSLATION [OPTIONS] [FILE]",
@@ -217,14 +223,17 @@ COMMAND = Command(
     _flags(),
     (0, 1),
     (
-        "exit code: 0 good, 1 the input cannot be read or translated, 2 bad usage",
-        "",
-        "examples:",
-        "  mcir-translate --import-onnx model.onnx -o model.mcir",
-        "  mcir-translate --import-onnx model.onnx | mcir-opt --attention-pattern",
-        "  mcir-translate --to-mlir model.mcir | mlir-opt --allow-unregistered-dialect",
-        "  mcir-translate --html page.html model.mcir",
+        ("mcir-translate --import-onnx tests/models/llama.full.onnx --weights=llama.npz -o llama.mcir",
+         "a model, and its weights for mcir-run"),
+        ("mcir-translate --import-torch model.pt2 -o model.mcir", "what torch.export.save wrote"),
+        ("mcir-opt llama.mcir --attention-pattern --streaming-lowering | mcir-translate --memory-report",
+         "bytes that its attention moves"),
+        ("mcir-translate --html page.html llama.mcir", "a page to look at"),
+        ("mcir-translate --to-mlir llama.mcir | mlir-opt --allow-unregistered-dialect", "on to MLIR"),
     ),
+    ("exit code: 0 good, 1 the input cannot be read or translated, 2 bad usage",),
+    inputs="*",
+    values=_values,
 )
 
 

@@ -35,6 +35,7 @@ SESSION = re.compile(r"^\$ (?P<command>.*)\n(?P<shown>(?:(?!\$ ).*\n)*)", re.MUL
 NEEDS: dict[str, Callable[[], bool]] = {
     "torch": lambda: all(importlib.util.find_spec(name) for name in ("torch", "onnxscript")),
     "mlir-opt": lambda: mlir_tools.tool("mlir-opt") is not None,
+    "pygls": lambda: importlib.util.find_spec("pygls") is not None,
 }
 
 
@@ -79,12 +80,12 @@ def setup(text: str) -> str:
 def run(command: str, folder: Path) -> str:
     """What a command prints, to standard output and error, in a shell in `folder`."""
     return subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=_environment(), check=False, stdin=subprocess.DEVNULL,
+        ["bash", "-c", command], cwd=folder, env=environment(), check=False, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8",
     ).stdout  # fmt: skip
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """The commands of this checkout first, and MLIR's where PyPI's are installed."""
     paths = {"PATH": [str(Path(sys.executable).parent)], "PYTHONPATH": [str(ROOT)]}
     if (folder := mlir_tools.site_packages()) is not None:

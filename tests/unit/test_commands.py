@@ -1,14 +1,19 @@
-"""What all commands have in common: where their input comes from."""
+"""What all commands have in common: where their input comes from, and that the examples of their help run."""
 
 from __future__ import annotations
 
 import io
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from mcir.tools import fmt, opt, reduce, run, translate
+from tests.support.sessions import NEEDS, ROOT, environment
 from tests.unit import tool_harness
+from tests.unit.tool_harness import TOOLS
 
 TEXT = "graph @g(%x: tensor<4xfp32>) {\n  %y = neg %x : tensor<4xfp32>\n  return %y\n}\n"
 
@@ -46,3 +51,42 @@ def test_who_waits_for_a_terminal_says_so(name: str) -> None:
     out, err = io.StringIO(), io.StringIO()
     assert main(words, _Terminal(TEXT), out, err) == 0
     assert err.getvalue() == f"{name}: reading standard input (Ctrl-D ends it; {name} --help shows the options)\n"
+
+
+# what an example needs that a checkout does not have
+ABSENT = {"model.pt2": "torch", "| mlir-opt": "mlir-opt", "mcir-lsp --stdio": "pygls"}
+
+
+def examples(tool: str) -> list[str]:
+    """The command lines of the last section of a help."""
+    lines = tool_harness.run(TOOLS[tool], "--help").out.partition("\nexamples:\n")[2].splitlines()
+    assert all(line.startswith("  # ") for line in lines[::2])
+    assert max(map(len, lines)) <= 110
+    return [line.strip() for line in lines[1::2]]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_help_ends_in_examples_that_run(tool: str, tmp_path: Path) -> None:
+    lines = examples(tool)
+    assert 2 <= len(lines) <= 5
+    assert all(re.search(rf"\b{tool}\b", line) or "> test.sh" in line for line in lines)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/models").symlink_to(ROOT / "tests/models")
+    for line in lines:
+        if all(NEEDS[need]() for text, need in ABSENT.items() if text in line):
+            if "model.pt2" in line:
+                _export(tmp_path / "model.pt2")
+            done = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", line], cwd=tmp_path, env=environment(), capture_output=True, text=True,
+                check=False, timeout=120,
+            )  # fmt: skip
+            assert done.returncode == 0, f"{line}\n{done.stderr}"
+            assert not re.search(r"^(.*: )?(error|warning): ", done.stderr, re.MULTILINE), done.stderr
+
+
+def _export(path: Path) -> None:
+    import torch
+
+    program = torch.export.export(torch.nn.Softmax(dim=-1), (torch.ones(2, 3),))
+    torch.export.save(program, path)

@@ -7,6 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+from mcir.tools import diff, fmt, lsp, opt, reduce, translate
+from mcir.tools import run as run_tool
+
+# every command by name
+TOOLS = {
+    "mcir-opt": opt.main, "mcir-run": run_tool.main, "mcir-translate": translate.main, "mcir-fmt": fmt.main,
+    "mcir-diff": diff.main, "mcir-reduce": reduce.main, "mcir-lsp": lsp.main,
+}  # fmt: skip
+
 
 @dataclass
 class Ran:
