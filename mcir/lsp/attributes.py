@@ -19,7 +19,7 @@ _LAYOUTS = tuple(
 _TENSORS = tuple(Attr(f"{role}_name", "str", OPTIONAL, f"the value that is {role.upper()}") for role in "qkvo")
 
 # Kind of a graph or region -> the attributes that MCIR itself writes and reads there.
-_REGIONS: dict[str, tuple[Attr, ...]] = {
+REGIONS: dict[str, tuple[Attr, ...]] = {
     "execution": (
         Attr("pattern", "str", OPTIONAL, "what the region computes", (PATTERN,)),
         Attr("has_mask", "bool", OPTIONAL, "whether a modifier adds to, selects from or masks the scores"),
@@ -38,11 +38,11 @@ _REGIONS: dict[str, tuple[Attr, ...]] = {
     "tile": (
         Attr("tile_m", "int", doc="query rows of a tile"),
         Attr("tile_n", "int", doc="keys of a tile"),
-        Attr("tile_k", "int", doc="steps of the head dim in which a score is summed"),
+        Attr("tile_k", "int", doc="elements of the head dim that a score sums at a time"),
     ),
 }
 # Keys of one entry of `modifiers`.
-_MODIFIER = (
+MODIFIER = (
     Attr("op", "str", doc="the op that is applied to the scores"),
     Attr("value", "float", OPTIONAL, "its constant operand"),
     Attr("operand", "str", OPTIONAL, "the input of the region that is its operand"),
@@ -61,11 +61,11 @@ _MODIFIER = (
 def attributes_of(item: Item, keys: Sequence[str] = ()) -> tuple[Attr, ...]:
     """The attributes declared for a dictionary of `item`; `keys` lead to one that nests in another."""
     if keys:
-        return _MODIFIER if item.kind == "execution" and tuple(keys) == ("modifiers",) else ()
+        return MODIFIER if item.kind == "execution" and tuple(keys) == ("modifiers",) else ()
     if item.kind == "node":
         definition = lookup(item.op)
         return definition.attrs if definition is not None else ()
-    return _REGIONS.get(item.kind, ())
+    return REGIONS.get(item.kind, ())
 
 
 def find_attribute(item: Item, keys: Sequence[str]) -> Attr | None:

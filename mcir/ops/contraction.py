@@ -39,6 +39,8 @@ def _matrix(ctx: TypeContext, index: int, flag: str) -> tuple[Shape, Dim, Dim]:
 
 
 def _infer_matmul(ctx: TypeContext) -> list[TensorType]:
+    """Numbers of one element type; batch axes broadcast, the contracted sizes agree; out: batch axes, rows of lhs,
+    columns of rhs (a vector has neither)."""
     require_family(ctx, 0, "number")
     require_same_dtype(ctx, 0, 1)
     left_batch, rows, left = _matrix(ctx, 0, "transpose_a")
@@ -128,6 +130,7 @@ def _term_labels(term: str, rank: int) -> list[str]:
 
 
 def _infer_einsum(ctx: TypeContext) -> list[TensorType]:
+    """Numbers of one element type; the equation has a term for each operand, a label has one size; out: its labels."""
     for index in range(len(ctx.operands)):
         require_family(ctx, index, "number")
         require_same_dtype(ctx, 0, index)

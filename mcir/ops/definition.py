@@ -207,7 +207,8 @@ def define(
     """Declares an op and enters it in the registry.
 
     operands, results: comma-separated slots, `x`, `x?` or `x...`.
-    infer: types of the results from operand types and attributes; raises TypeRuleError.
+    infer: types of the results from operand types and attributes; raises TypeRuleError. Its docstring is the rule in
+        words, for the language reference.
     evaluate: NumPy meaning, `(ctx: EvalContext, *arrays) -> array or tuple of arrays`; an absent
         optional operand arrives as None.
     verify: what the types do not say; raises TypeRuleError.

@@ -189,6 +189,7 @@ define(
 
 
 def _infer_where(ctx: TypeContext) -> list[TensorType]:
+    """cond of i1, x and y of one element type; out: the broadcast shape, element type of x."""
     require_family(ctx, 0, "bool")
     require_same_dtype(ctx, 1, 2)
     return [result(ctx, broadcast_operands(ctx, (0, 1, 2)), ctx.operands[1].dtype)]
@@ -205,6 +206,7 @@ define(
 
 
 def _infer_clip(ctx: TypeContext) -> list[TensorType]:
+    """Numbers; a bound has the element type of x and broadcasts to its shape; out: as x."""
     require_family(ctx, 0, "number")
     for index, attr in ((1, "min"), (2, "max")):
         if len(ctx.operands) <= index:
@@ -240,6 +242,7 @@ define(
 
 
 def _infer_cast(ctx: TypeContext) -> list[TensorType]:
+    """out: the shape of x, the element type that is written."""
     return [result(ctx, ctx.operands[0].shape, as_declared()(ctx)[0].dtype)]
 
 

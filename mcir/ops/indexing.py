@@ -13,6 +13,8 @@ LAYOUT = frozenset({"layout"})
 
 
 def _infer_gather_nd(ctx: TypeContext) -> list[TensorType]:
+    """indices of integers, with a last axis of known size; out: batch axes, the other axes of indices, and those of x
+    that the coordinates do not name."""
     data, indices = ctx.operands
     require_family(ctx, 1, "integer")
     batch = ctx.attrs["batch_dims"]
@@ -50,6 +52,7 @@ define(
 
 
 def _infer_gather_elements(ctx: TypeContext) -> list[TensorType]:
+    """indices of integers, of the rank of x; out: the shape of indices, element type of x."""
     data, indices = ctx.operands
     require_family(ctx, 1, "integer")
     normal_axis(ctx, ctx.attrs["axis"], data.rank)

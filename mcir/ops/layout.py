@@ -26,6 +26,7 @@ LAYOUT = frozenset({"layout"})
 
 
 def _infer_transpose(ctx: TypeContext) -> list[TensorType]:
+    """perm names each axis of x once; out: its sizes in that order."""
     shape, perm = ctx.operands[0].shape, ctx.attrs["perm"]
     if sorted(perm) != list(range(len(shape))):
         raise TypeRuleError(
@@ -100,6 +101,8 @@ def _same_count(ctx: TypeContext, target: Shape) -> None:
 
 
 def _infer_reshape(ctx: TypeContext) -> list[TensorType]:
+    """As many elements as x; in the shape one -1 is computed, and 0 keeps a size unless allow_zero. An operand whose
+    value is not known: as written."""
     wanted, length = _given_shape(ctx)
     if wanted is not None:
         shape = reshaped(ctx, wanted)
@@ -133,6 +136,7 @@ define(
 
 
 def _infer_expand(ctx: TypeContext) -> list[TensorType]:
+    """out: x and the shape broadcast. An operand whose value is not known: as written."""
     wanted, length = _given_shape(ctx)
     if wanted is not None and min(wanted, default=0) < 0:
         raise TypeRuleError(f"a size of {shown(wanted)} is negative", "write 1 for an axis that stays as it is")
@@ -165,6 +169,7 @@ define(
 
 
 def _infer_squeeze(ctx: TypeContext) -> list[TensorType]:
+    """The named axes have size 1; out: x without them."""
     shape = ctx.operands[0].shape
     axes = set(normal_axes(ctx, ctx.attrs["axes"], len(shape)))
     for axis in axes:
@@ -185,6 +190,7 @@ define(
 
 
 def _infer_unsqueeze(ctx: TypeContext) -> list[TensorType]:
+    """axes are counted in the result, each named once; out: x with 1 there."""
     rest = iter(ctx.operands[0].shape)
     rank = ctx.operands[0].rank + len(ctx.attrs["axes"])
     axes = set(normal_axes(ctx, ctx.attrs["axes"], rank))
@@ -216,6 +222,7 @@ def _flatten_axis(ctx: TypeContext) -> int:
 
 
 def _infer_flatten(ctx: TypeContext) -> list[TensorType]:
+    """out: two axes, the products of the sizes on either side."""
     shape, axis = ctx.operands[0].shape, _flatten_axis(ctx)
     return [result(ctx, (_merged(shape[:axis]), _merged(shape[axis:])))]
 

@@ -14,6 +14,8 @@ FAR = 2**60  # beyond every position; sums of a few still fit 64 bits
 
 
 def _infer_mask(ctx: TypeContext) -> list[TensorType]:
+    """s of floats; keep of i1 broadcasts with it and is there for kind \"boolean\" only; rank 2 or more for the other
+    kinds; out: the shape of s."""
     require_family(ctx, 0, "float")
     boolean = ctx.attrs["kind"] == "boolean"
     if boolean != (len(ctx.operands) == 2):
@@ -98,6 +100,7 @@ define(
 
 
 def _infer_trilu(ctx: TypeContext) -> list[TensorType]:
+    """Rank 2 or more; k an integer scalar; out: as x."""
     if ctx.operands[0].rank < 2:
         raise TypeRuleError(f"needs a row and a column axis in {operand_text(ctx, 0)}")
     if len(ctx.operands) > 1:

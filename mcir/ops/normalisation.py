@@ -19,6 +19,7 @@ from mcir.types import TensorType
 
 
 def _infer_along_axis(ctx: TypeContext) -> list[TensorType]:
+    """x of floats; out: as x."""
     require_family(ctx, 0, "float")
     normal_axis(ctx, ctx.attrs["axis"], ctx.operands[0].rank)
     return [result(ctx, ctx.operands[0].shape)]
@@ -59,6 +60,7 @@ define(
 
 
 def _infer_norm(ctx: TypeContext) -> list[TensorType]:
+    """x of floats; scale and bias have its element type and broadcast to the normalised axes; out: as x."""
     require_family(ctx, 0, "float")
     shape = ctx.operands[0].shape
     normalised = shape[normal_axis(ctx, ctx.attrs["axis"], len(shape)) :]

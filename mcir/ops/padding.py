@@ -10,6 +10,7 @@ from mcir.types import Dim, TensorType
 
 
 def _infer_pad(ctx: TypeContext) -> list[TensorType]:
+    """Two counts for each axis of x, all in front before all behind; out: sizes with them added."""
     shape = ctx.operands[0].shape
     if one_of(ctx, 1, "pads"):
         pads, length = list_operand(ctx, 1)

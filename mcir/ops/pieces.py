@@ -27,6 +27,7 @@ LAYOUT = frozenset({"layout"})
 
 
 def _infer_concat(ctx: TypeContext) -> list[TensorType]:
+    """One element type, one rank, one size on every other axis; out: the sizes along the axis added."""
     first = ctx.operands[0]
     axis = normal_axis(ctx, ctx.attrs["axis"], first.rank)
     dims: list[Dim] = list(first.shape)
@@ -64,6 +65,7 @@ def even_sizes(size: int, count: int) -> list[int]:
 
 
 def _infer_split(ctx: TypeContext) -> list[TensorType]:
+    """The sizes add up along the axis; outs: one for each size, or equal parts."""
     shape = ctx.operands[0].shape
     axis = normal_axis(ctx, ctx.attrs["axis"], len(shape))
     size = shape[axis]
@@ -137,6 +139,7 @@ def slice_dim(dim: Dim, start: int, end: int, step: int) -> Dim:
 
 
 def _infer_slice(ctx: TypeContext) -> list[TensorType]:
+    """As many starts, ends, axes and steps; no step 0; out: the number of steps along each named axis."""
     values, count = _slice_parts(ctx)
     dims: list[Dim] = list(ctx.operands[0].shape)
     if count is not None and "axes" not in values:
@@ -181,6 +184,7 @@ define(
 
 
 def _infer_gather(ctx: TypeContext) -> list[TensorType]:
+    """indices of integers; out: the axes of indices in the place of the axis."""
     x, indices = ctx.operands
     require_family(ctx, 1, "integer")
     axis = normal_axis(ctx, ctx.attrs["axis"], x.rank)
@@ -215,6 +219,7 @@ def repeated_dim(dim: Dim, count: int | None) -> Dim:
 
 
 def _infer_repeat(ctx: TypeContext) -> list[TensorType]:
+    """out: the axis is count times as long."""
     shape, count = ctx.operands[0].shape, ctx.attrs["count"]
     axis = normal_axis(ctx, ctx.attrs["axis"], len(shape))
     if count < 0:
@@ -234,6 +239,7 @@ define(
 
 
 def _infer_tile(ctx: TypeContext) -> list[TensorType]:
+    """One count for each axis; out: each axis that many times as long."""
     shape = ctx.operands[0].shape
     if one_of(ctx, 1, "repeats"):
         repeats, length = list_operand(ctx, 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 from mcir.ops.definition import Attr, EvalContext, TypeContext, define
 from mcir.ops.numeric import accumulated, is_float
-from mcir.ops.rules import normal_axes, normal_axis, require_family, result
+from mcir.ops.rules import FAMILIES, normal_axes, normal_axis, require_family, result
 from mcir.types import Dim, TensorType
 
 
@@ -20,6 +20,8 @@ def _infer_reduce(family: str) -> Callable[[TypeContext], list[TensorType]]:
         dims = [kept if axis in axes else [dim] for axis, dim in enumerate(shape)]
         return [result(ctx, [dim for part in dims for dim in part])]
 
+    words = FAMILIES[family][0]
+    infer.__doc__ = f"x {words}; out: its element type, the named axes of size 1, or gone without keepdims."
     return infer
 
 
@@ -75,6 +77,7 @@ for _name, _family, _doc, _meaning in REDUCTIONS:
 
 
 def _infer_cumsum(ctx: TypeContext) -> list[TensorType]:
+    """Numbers; out: as x."""
     require_family(ctx, 0, "number")
     normal_axis(ctx, ctx.attrs["axis"], ctx.operands[0].rank)
     return [result(ctx, ctx.operands[0].shape)]

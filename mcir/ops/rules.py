@@ -226,6 +226,7 @@ def same_type(family: str = "any", dtype: str | None = None) -> InferRule:
         require_family(ctx, 0, family)
         return [result(ctx, ctx.operands[0].shape, dtype)]
 
+    infer.__doc__ = f"x {FAMILIES[family][0]}; out: its shape, {dtype or 'its element type'}."
     return infer
 
 
@@ -239,6 +240,8 @@ def broadcasting(family: str = "any", dtype: str | None = None, *, same: bool = 
                 require_same_dtype(ctx, 0, index)
         return [result(ctx, broadcast_operands(ctx, range(len(ctx.operands))), dtype)]
 
+    one = ", of one element type" if same else ""
+    infer.__doc__ = f"Operands {FAMILIES[family][0]}{one}; out: the broadcast shape, {dtype or 'element type of lhs'}."
     return infer
 
 
@@ -254,4 +257,5 @@ def as_declared(*, family: str = "any", check: Callable[[TypeContext, TensorType
             check(ctx, declared)
         return [declared]
 
+    infer.__doc__ = f"out: as written, {FAMILIES[family][0]}."
     return infer

@@ -24,6 +24,7 @@ from mcir.types import DTYPES, Dim, TensorType
 
 
 def _infer_shape(ctx: TypeContext) -> list[TensorType]:
+    """out: i64, one element for each axis in the window."""
     window = slice(ctx.attrs["start"], ctx.attrs["end"]).indices(ctx.operands[0].rank)
     return [result(ctx, (len(range(*window)),), "i64")]
 
@@ -107,6 +108,7 @@ define(
 
 
 def _infer_full(ctx: TypeContext) -> list[TensorType]:
+    """The shape operand is a list of integers; out: as written, of that shape."""
     declared = declared_type(ctx)
     if not ctx.operands:
         _known_sizes(ctx, declared)
@@ -143,6 +145,7 @@ define(
 
 
 def _infer_range(ctx: TypeContext) -> list[TensorType]:
+    """Number scalars of one element type, delta not 0; out: one axis."""
     for index in range(3):
         require_family(ctx, index, "number")
         require_same_dtype(ctx, 0, index)

@@ -88,10 +88,13 @@ def _moved(ctx: TypeContext, rank: int, residencies: tuple[str, ...]) -> list[Te
 
 
 def _load_type(ctx: TypeContext) -> list[TensorType]:
+    """tile: rank 2, shared or register, any shape that the region's tile sizes give, as written."""
     return _moved(ctx, 2, ("shared", "register"))
 
 
 def _score_type(ctx: TypeContext) -> list[TensorType]:
+    """q, k of rank 2 on chip with one head dim; score: rows of q by rows of k, in registers, fp32 (fp64 if an operand
+    is)."""
     _on_chip(ctx)
     _in_registers(ctx)
     _rank(ctx, 2, 2)
@@ -101,6 +104,7 @@ def _score_type(ctx: TypeContext) -> list[TensorType]:
 
 
 def _softmax_type(ctx: TypeContext) -> list[TensorType]:
+    """score of rank 2, fp32 or wider, on chip; max, sum: one element a row, its element type, in registers."""
     _on_chip(ctx)
     _in_registers(ctx)
     _rank(ctx, 2)
@@ -110,6 +114,8 @@ def _softmax_type(ctx: TypeContext) -> list[TensorType]:
 
 
 def _accumulate_type(ctx: TypeContext) -> list[TensorType]:
+    """score as for update_softmax; v of rank 2 on chip has as many rows as score has columns; acc: rows of score by
+    columns of v, in registers, fp32 or wider."""
     _on_chip(ctx)
     _in_registers(ctx)
     _rank(ctx, 2, 2)
@@ -120,6 +126,7 @@ def _accumulate_type(ctx: TypeContext) -> list[TensorType]:
 
 
 def _store_type(ctx: TypeContext) -> list[TensorType]:
+    """x of rank 2 on chip; tile: its shape in global memory, of the element type that is written."""
     _on_chip(ctx)
     _rank(ctx, 2)
     (declared,) = _moved(ctx, 2, ("global",))
@@ -127,6 +134,7 @@ def _store_type(ctx: TypeContext) -> list[TensorType]:
 
 
 def _store_lse_type(ctx: TypeContext) -> list[TensorType]:
+    """max and sum of rank 1, one size, on chip; tile: that size in global memory, fp32 or wider."""
     _on_chip(ctx)
     _rank(ctx, 1, 1)
     top, total = ctx.operands

@@ -33,6 +33,11 @@ class Remark:
     location: Location | None = None
 
 
+def option(default: Any, help: str) -> Any:
+    """A field of a pass that is an option; `help` stands in `--list-passes` and in the language reference."""
+    return field(default=default, metadata={"help": help})
+
+
 @dataclass
 class ModulePass:
     """Base of all passes. A subclass sets `name` and `summary`, declares its options as dataclass

@@ -21,7 +21,7 @@ from mcir.analysis.holds import Holds, find_holds
 from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.nodes import MCNode
-from mcir.passes.base import ModulePass, register_pass
+from mcir.passes.base import ModulePass, option, register_pass
 from mcir.passes.canonical_rules import FOLDED, RULES, SHAPE_KNOWN, Facts
 from mcir.passes.dce import changed, counted, refresh_uses, remove_dead
 from mcir.passes.statistic import Statistic, StatisticBy
@@ -40,7 +40,7 @@ class Canonicalize(ModulePass):
     summary: ClassVar[str] = "identities, layout chains, neutral operands and small constants are simplified"
     changes_graphs: ClassVar[bool] = True
 
-    fold_limit: int = 64
+    fold_limit: int = option(64, "elements of a constant that is computed with")
 
     rewrites = StatisticBy("rule", "rewrites applied")
     folded = Statistic("nodes computed, so that they are constants now")

@@ -22,7 +22,7 @@ from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.nodes import Comments, MCNode
 from mcir.ops import lookup
-from mcir.passes.base import ModulePass, Remark, register_pass
+from mcir.passes.base import ModulePass, Remark, option, register_pass
 from mcir.passes.statistic import Statistic
 from mcir.values import MCValue
 
@@ -36,7 +36,7 @@ class DeadNodeElimination(ModulePass):
     summary: ClassVar[str] = "nodes that lead to no output of their graph go"
     changes_graphs: ClassVar[bool] = True
 
-    parameters: bool = False
+    parameters: bool = option(False, "unused parameters go, too")
 
     removed = Statistic("nodes that led to no output")
 

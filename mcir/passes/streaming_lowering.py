@@ -31,7 +31,7 @@ from mcir.analysis.score_chain import ScoreChain, foldable_mask
 from mcir.diagnostics import Diagnostic, MCIRError, did_you_mean
 from mcir.module import MCModule
 from mcir.nodes import MCNode
-from mcir.passes.base import ModulePass, Remark, register_pass
+from mcir.passes.base import ModulePass, Remark, option, register_pass
 from mcir.passes.statistic import Statistic, StatisticBy
 from mcir.regions import Region, StreamingRegion, TileRegion
 from mcir.rewriter import Rewriter, fresh_name
@@ -62,12 +62,12 @@ class StreamingLowering(ModulePass):
     name: ClassVar[str] = "streaming-lowering"
     summary: ClassVar[str] = "attention regions become streams over key tiles"
 
-    tile_m: int = 128
-    tile_n: int = 64
-    tile_k: int = 64
-    stream_axis: str = "sequence"
-    lse: bool = False
-    target: str = ""
+    tile_m: int = option(128, "query rows of a tile")
+    tile_n: int = option(64, "keys of a tile")
+    tile_k: int = option(64, "elements of the head dim that a score sums at a time")
+    stream_axis: str = option("sequence", "the axis that is streamed")
+    lse: bool = option(False, "store the log-sum-exp of each row, too")
+    target: str = option("", "refuse tiles that do not fit this target")
 
     lowered = Statistic("regions lowered")
     nodes = Statistic("nodes made in them")

@@ -9,9 +9,12 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from mcir.analysis.attention.rules import RULES
+from mcir.lsp.attributes import MODIFIER, REGIONS
 from mcir.ops import all_ops
-from mcir.ops.definition import OPTIONAL, REQUIRED, Attr, OpDef, Slot
-from mcir.passes import registered_passes
+from mcir.ops.definition import ATTRIBUTE_KINDS, OPTIONAL, REQUIRED, Attr, OpDef, Slot
+from mcir.passes import ModulePass, registered_passes
+from mcir.passes.pipeline import option_fields
 from mcir.printer import attribute_text
 from mcir.types import DTYPES
 from mcir.verifier import all_rules
@@ -37,13 +40,18 @@ def _dtypes() -> str:
 
 def _ops(level: str) -> str:
     rows = (_op_row(op) for op in all_ops() if op.level == level)
-    return _table(["op", "operands → results", "attributes", "meaning", "example"], rows)
+    return _table(["op", "operands → results", "meaning, example", "types", "attributes"], rows)
 
 
 def _op_row(op: OpDef) -> list[str]:
+    """The type rule in words is the docstring of the rule itself."""
     flow = f"{_slots(op.operands)} → {_slots(op.results)}"
-    attrs = ", ".join(map(_attr, op.attrs))
-    return [f"`{op.name}`", flow, attrs, op.doc.split("\n\n")[0].replace("\n", " "), f"`{op.example}`"]
+    meaning = f"{_one_line(op.doc)}<br>`{op.example}`"
+    return [f"`{op.name}`", flow, meaning, _one_line(op.infer.__doc__ or ""), "<br>".join(map(_attr, op.attrs))]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split("\n\n")[0].split())
 
 
 def _slots(slots: tuple[Slot, ...]) -> str:
@@ -51,9 +59,15 @@ def _slots(slots: tuple[Slot, ...]) -> str:
 
 
 def _attr(attr: Attr) -> str:
-    if attr.default is REQUIRED:
-        return f"`{attr.name}`: {attr.kind}"
-    return f"`{attr.name}`?: {attr.kind}" + ("" if attr.default is OPTIONAL else f" = {attribute_text(attr.default)}")
+    """`` `axis`: int = -1, the axis ``; one that may be left out without a default has a `?`."""
+    optional = "?" if attr.default is OPTIONAL else ""
+    default = "" if attr.default in (REQUIRED, OPTIONAL) else f" = {attribute_text(attr.default)}"
+    choices = f" ({', '.join(map(attribute_text, attr.choices))})" if attr.choices else ""
+    return f"`{attr.name}`{optional}: {attr.kind}{default}, {attr.doc}{choices}"
+
+
+def _kinds() -> str:
+    return _table(["kind", "what it is"], ([f"{kind}", words] for kind, (words, _) in ATTRIBUTE_KINDS.items()))
 
 
 def _rules() -> str:
@@ -62,15 +76,50 @@ def _rules() -> str:
 
 
 def _passes() -> str:
-    return _table(["pass", "what it does"], ([f"`--{name}`", cls.summary] for name, cls in registered_passes().items()))
+    rows = ([f"`--{name}`", cls.summary, _options(cls)] for name, cls in registered_passes().items())
+    return _table(["pass", "what it does", "options"], rows)
+
+
+def _options(cls: type[ModulePass]) -> str:
+    return "<br>".join(
+        f"`{key}` = {attribute_text(option.default)}, {option.metadata.get('help', '')}"
+        for key, option in option_fields(cls).items()
+    )
+
+
+def _region_attributes() -> str:
+    rows = ([kind, _attr(attr)] for kind, attrs in REGIONS.items() for attr in attrs)
+    return _table(["region", "attribute"], rows)
+
+
+def _modifiers() -> str:
+    return _table(["key"], ([_attr(attr)] for attr in MODIFIER))
+
+
+def _declines() -> str:
+    return _table(["rule", "what would make the graph match"], ([f"`{rule}`", hint] for rule, hint in RULES.items()))
+
+
+def _families() -> str:
+    """The data of the proof; its functions say in their docstrings what they are for."""
+    from mcir.interpreter.families import FAMILIES, LEVEL_FAMILIES
+
+    levels = {name: ", ".join(level for level, names in LEVEL_FAMILIES.items() if name in names) for name in FAMILIES}
+    rows = ([name, _one_line(draw.__doc__ or ""), levels[name]] for name, draw in FAMILIES.items())
+    return _table(["data", "what it is for", "levels"], rows)
 
 
 TABLES: dict[str, Callable[[], str]] = {
     "dtypes": _dtypes,
     "semantic-ops": lambda: _ops("semantic"),
     "tile-ops": lambda: _ops("tile"),
+    "attribute-kinds": _kinds,
     "rules": _rules,
     "passes": _passes,
+    "region-attributes": _region_attributes,
+    "modifiers": _modifiers,
+    "declines": _declines,
+    "families": _families,
 }
 
 
