@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -12,7 +13,7 @@ from mcir.module import MCModule
 from mcir.nodes import Comments, MCNode
 from mcir.ops import lookup
 from mcir.regions import Region
-from mcir.text import PLAIN_DIM, PLAIN_KEY, name_text, quote
+from mcir.text import PLAIN_DIM, PLAIN_KEY, PLAIN_NAME, name_text, quote
 from mcir.types import MAX_ATTRIBUTE_DEPTH, Dim, Shape, Symbol, TensorType
 from mcir.values import MCValue
 
@@ -20,18 +21,20 @@ __all__ = ["attribute_text", "dump_module", "key_text", "print_module", "print_n
 
 LINE_WIDTH = 100  # a region's attributes that would pass it stand one per line
 _DEEPEST_INDENT = 80
+_MOST_REMEMBERED = 100_000  # attribute texts; past that, memory would grow with the input
 _DECIMAL_LIMIT = 10**4000  # longer integers print in hexadecimal, which Python converts in linear time
 
 
 def print_module(module: MCModule) -> str:
     """The text of `module`: graphs, then regions, a blank line between them."""
     lines: list[str] = []
+    known = _Known()
     for graph in module.graphs:
         _separate(lines)
-        _print_graph(graph, lines)
+        _print_graph(graph, lines, known)
     for region in module.regions:
         _separate(lines)
-        _print_region(region, lines)
+        _print_region(region, lines, known)
     if module.comments and module.comments.inside:
         _separate(lines)
         lines += _comment_lines(module.comments.inside, "")
@@ -121,36 +124,38 @@ def _separate(lines: list[str]) -> None:
         lines.append("")
 
 
-def _print_graph(graph: SemanticGraph, lines: list[str]) -> None:
+def _print_graph(graph: SemanticGraph, lines: list[str], known: _Known) -> None:
     comments = graph.comments or Comments()
     lines += _comment_lines(comments.before, "")
     head = f"graph @{name_text(graph.name)}({_params(graph.inputs)})"
     lines.append(_with_after(_with_attributes(head, graph.attrs, "", " "), comments.after))
-    _print_nodes(graph.nodes, lines, "  ")
+    _print_nodes(graph.nodes, lines, "  ", known)
     lines += _comment_lines(comments.inside, "  ")
     outputs = ", ".join(f"%{name_text(value.name)}" for value in graph.outputs)
     lines.append(f"  return {outputs}".rstrip())
     lines.append(_with_after("}", comments.close))
 
 
-def _print_region(root: Region, lines: list[str]) -> None:
+def _print_region(root: Region, lines: list[str], known: _Known) -> None:
     # An explicit stack: regions may nest as deep as memory allows.
     stack: list[tuple[str, Iterator[Region], Comments]] = []
-    stack.append(_open_region(root, "", lines))
+    stack.append(_open_region(root, "", lines, known))
     while stack:
         indent, subregions, comments = stack[-1]
         child = next(subregions, None)
         if child is not None:
             # Past this depth the indentation stays, or it would outgrow the text.
             deeper = indent + "  " if len(indent) < _DEEPEST_INDENT else indent
-            stack.append(_open_region(child, deeper, lines))
+            stack.append(_open_region(child, deeper, lines, known))
             continue
         lines += _comment_lines(comments.inside, indent + "  ")
         lines.append(_with_after(indent + "}", comments.close))
         stack.pop()
 
 
-def _open_region(region: Region, indent: str, lines: list[str]) -> tuple[str, Iterator[Region], Comments]:
+def _open_region(
+    region: Region, indent: str, lines: list[str], known: _Known
+) -> tuple[str, Iterator[Region], Comments]:
     comments = region.comments or Comments()
     lines += _comment_lines(comments.before, indent)
     head = f"{indent}{region.kind} @{name_text(region.name)}"
@@ -161,7 +166,7 @@ def _open_region(region: Region, indent: str, lines: list[str]) -> tuple[str, It
     if region.outputs:
         head += f"{joint}-> ({_params(region.outputs)})"
     lines.append(_with_after(_with_attributes(head, region.attrs, indent, joint), comments.after))
-    _print_nodes(region.nodes, lines, indent + "  ")
+    _print_nodes(region.nodes, lines, indent + "  ", known)
     return indent, iter(region.subregions), comments
 
 
@@ -176,13 +181,57 @@ def _with_attributes(head: str, attrs: dict[str, Any], indent: str, joint: str) 
     return f"{head}{joint}attributes {{\n" + ",\n".join(entries) + f"\n{deeper[:-2]}}} {{"
 
 
-def _print_nodes(nodes: list[MCNode], lines: list[str], indent: str) -> None:
+def _print_nodes(nodes: list[MCNode], lines: list[str], indent: str, known: _Known) -> None:
     for node in nodes:
+        line = indent + (_plain_line(node, known) or print_node(node))
         if node.comments is None:
-            lines.append(indent + print_node(node))
+            lines.append(line)
             continue
         lines += _comment_lines(node.comments.before, indent)
-        lines.append(_with_after(indent + print_node(node), node.comments.after))
+        lines.append(_with_after(line, node.comments.after))
+
+
+class _Known:
+    """Texts of ops, types and attributes that were printed before in the same module."""
+
+    def __init__(self) -> None:
+        self.ops: dict[str, str] = {}
+        self.types: dict[tuple[int, str, str], str] = {}  # by the identity of the shape
+        self.attributes: dict[bytes, str] = {}
+
+
+def _plain_line(node: MCNode, known: _Known) -> str:
+    """`print_node` four times faster, for a node with one result whose names need no quotes; else nothing."""
+    outputs = node.outputs
+    if len(outputs) != 1 or outputs[0].name != node.name:
+        return ""
+    (value,) = outputs
+    name, attrs = value.name, node.attrs
+    names = [operand.name for operand in node.inputs]
+    joined = name + "".join(names)
+    plain = (joined.isidentifier() and joined.isascii()) or PLAIN_NAME.fullmatch(joined)
+    if not plain or not name or "" in names:
+        return ""
+    op = known.ops.get(node.op)
+    if op is None:
+        op = known.ops[node.op] = node.op if _is_bare(node.op) else quote(node.op)
+    key = id(value.shape), value.dtype, value.residency
+    type_ = known.types.get(key)
+    if type_ is None:
+        type_ = known.types[key] = _value_type(value)
+    operands = f" %{', %'.join(names)}" if names else ""
+    if not attrs:
+        return f"%{name} = {op}{operands} : {type_}"
+    try:
+        attrs_key = marshal.dumps(attrs, 2)
+    except ValueError:
+        return ""
+    attributes = known.attributes.get(attrs_key)
+    if attributes is None:
+        attributes = attribute_text(attrs)
+        if len(known.attributes) < _MOST_REMEMBERED:
+            known.attributes[attrs_key] = attributes
+    return f"%{name} = {op}{operands} {attributes} : {type_}"
 
 
 def _params(values: list[MCValue]) -> str:

@@ -9,6 +9,7 @@ attributes nested very deep), and Lark reads the whole text.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -27,6 +28,8 @@ _COMMENT = re.compile(r"//[^\r\n]*")
 # same state behind them.
 _EMPTY_GRAPH = "graph@_(){return}"
 _EMPTY_REGION = "tile@_{}"
+# What no node begins with: a keyword, a closing brace, a comment, the end.
+_NO_NODE = re.compile(rf"[ \t\r\n]*+(?:{'|'.join(tables.TERMINALS[name] for name in tables.KEYWORDS)}|\}}|//|\Z)")
 _MAX_MEMO = 100_000  # distinct texts remembered; past that, memory would grow with the input
 
 
@@ -89,9 +92,9 @@ class _Reader:
         self.outputs: list[MCValue] | None = None  # of the open graph, once its `return` is read
         self.last_closed = -1, -1, ""  # the graph or region: its begin, its end, one of its kind
         self.last = -1  # where the node or `return` begins that was read last
-        self.match_node = _regex(tables.NODE).match
+        # What texts mean that were read once; attributes come as a function that makes them anew.
         self.types: dict[str, list[TensorType]] = {}
-        self.attrs: dict[str, dict[str, Any]] = {}
+        self.copies: dict[str | None, Callable[[], dict[str, Any]]] = {None: dict, "": dict}
         self.ops: dict[str, str] = {}
 
     def items(self) -> list[Any]:
@@ -106,15 +109,85 @@ class _Reader:
 
     def nodes(self, at: int) -> int:
         """Reads nodes as long as they come without a comment between them."""
-        text, match_node, body, node = self.text, self.match_node, self.open[-1][1], self.node
-        last, match = None, match_node(text, at)
-        while match is not None:
-            body.append(node(match))
+        body = self.open[-1][1]
+        while True:
+            at = self.plain_nodes(at, body)
+            if _NO_NODE.match(self.text, at):
+                return at
+            match = _regex(tables.NODE).match(self.text, at)
+            if match is None:
+                return at
+            body.append(self.careful_node([match.span(group) for group in range(1, 7)]))
             at = match.end()
-            last, match = match, match_node(text, at)
-        if last is not None:
-            self.last = last.start(1) if last[1] else last.start(2)
-        return at
+
+    def plain_nodes(self, at: int, body: list[Any]) -> int:
+        """Reads nodes as the printer writes them; the offset of the first piece of text that is no such node.
+
+        This is the innermost loop of the reader, and calls would be half of its time: so the objects are
+        filled in place. The differential tests compare every field with what Lark and `__init__` make.
+        """
+        values, entered = self.actions.scope.values, self.actions.scope.frames[-1]
+        source, ops, types, copies = self.source, self.ops, self.types, self.copies
+        new_node, new_value, new_tuple = MCNode.__new__, MCValue.__new__, tuple.__new__
+        for match in _regex(tables.PLAIN).finditer(self.text, at):
+            name, op, node_name, operands, attrs_text, types_text = match.groups()
+            if name is None:
+                return match.start()
+            self.last = start = match.start(1) - 1
+            loc = new_tuple(Location, (source, start, 0))
+            try:
+                inputs = [values[operand] for operand in _names(operands)] if operands else []
+                attrs = copies[attrs_text]()
+                op = ops[op]
+                if node_name is not None:
+                    (node_name,) = _names(node_name)
+                result_types = types[types_text]
+                if len(result_types) == 1 and name not in values and name[0] != '"':
+                    (type_,) = result_types
+                    value = new_value(MCValue)
+                    value.name = name
+                    value.shape = type_.shape
+                    value.dtype = type_.dtype
+                    value.residency = type_.residency
+                    value.consumers = []
+                    value.loc = loc
+                    values[name] = value
+                    entered.append(name)
+                    outputs = [value]
+                else:
+                    names = _names(name)
+                    outputs = self.results(names, result_types, loc)
+                    name = names[0]
+            except (KeyError, ValueError):  # not defined, defined twice, seen for the first time
+                body.append(self.careful_node(_spans_of_plain(match)))
+                continue
+            node = new_node(MCNode)
+            node.name = node_name = node_name or name
+            node.op = op
+            node.inputs = inputs
+            node.outputs = outputs
+            node.attrs = attrs
+            node.comments = None
+            node.loc = loc
+            for value in outputs:
+                value.producer = node_name
+            for value in inputs:
+                consumers = value.consumers
+                if not consumers or consumers[-1] != node_name:
+                    consumers.append(node_name)
+            body.append(node)
+        raise AssertionError("PLAIN matches nothing, if need be, and that ends the loop")
+
+    def results(self, names: list[str], types: list[TensorType], loc: Location) -> list[MCValue]:
+        """The results of a plain node. Raises KeyError where there are not as many types, or a name is taken."""
+        scope, values = self.actions.scope, []
+        if len(names) != len(types) or len({*names}) != len(names) or any(name in scope.values for name in names):
+            raise KeyError(names)
+        for name, type_ in zip(names, types, strict=True):
+            value = MCValue(name, type_.shape, type_.dtype, type_.residency, loc=loc)
+            scope.enter(value)
+            values.append(value)
+        return values
 
     def space(self, at: int) -> int:
         """Passes over white space and comments."""
@@ -141,7 +214,7 @@ class _Reader:
             return self.head("graph_head", at)
         if not in_graph and self.at_keyword("REGION_KIND", at):
             return self.head("region_head", at)
-        if self.open and self.match_node(self.text, at):
+        if self.open and _regex(tables.NODE).match(self.text, at):
             return at  # a node behind a comment
         # What does not fit may be the rest of a node whose beginning did.
         after = max(self.open[-1][3] if self.open else 0, self.last_closed[1])
@@ -179,65 +252,38 @@ class _Reader:
 
     # -- nodes ---------------------------------------------------------------------------------
 
-    def node(self, match: re.Match[str]) -> MCNode:
-        results, op, name, operands, attrs, types = match.groups()
-        known = self.types.get(types)
-        scope = self.actions.scope
-        if known is None or op not in self.ops or '"' in results or "/" in results:
-            return self.careful_node(match)
-        names = [part.strip()[1:] for part in results[:-1].split(",")] if results else []
-        try:
-            inputs = [scope.values[part.strip()[1:]] for part in operands.split(",")] if operands else []
-        except KeyError:  # undefined, or quoted
-            return self.careful_node(match)
-        if len(names) != len(known) or not names or name[1:2] == '"' or any(new in scope.values for new in names):
-            return self.careful_node(match)
-        found = self.attrs.get(attrs)
-        if attrs and found is None:
-            return self.careful_node(match)
-        loc = Location(self.source, match.start(1))
-        outputs = []
-        for new, type_ in zip(names, known, strict=True):
-            value = MCValue(new, type_.shape, type_.dtype, type_.residency, loc=loc)
-            scope.enter(value)
-            outputs.append(value)
-        node_name = name[1:] if name else names[0]
-        return MCNode(node_name, self.ops[op], inputs, outputs, _copy(found) if found else {}, loc=loc)
-
-    def careful_node(self, match: re.Match[str]) -> MCNode:
-        """By the grammar's own actions, as Lark would call them."""
+    def careful_node(self, spans: list[tuple[int, int]]) -> MCNode:
+        """The node whose items stand at `spans`, by the grammar's own actions as Lark would call them."""
         actions = self.actions
-        results, op, name, operands, attrs, types = match.groups()
-        self.last = match.start(1) if results else match.start(2)
-        tokens = [
-            actions.use(_token(item.group(), match.start(4) + item.start()))
+        results, op, name, operands, attrs, types = (_token(self.text[begin:end], begin) for begin, end in spans)
+        self.last = results.start_pos if results else op.start_pos
+        inputs = [
+            actions.use(_token(item.group(), operands.start_pos + item.start()))
             for item in _regex(tables.TERMINALS["VALUE"]).finditer(operands)
         ]
         faults = len(actions.diagnostics)
-        read_attrs = actions.node_attrs(*self.piece("attr_dict", attrs, match.start(5)))
-        read_types = self.piece("node_types", types, match.start(6))
-        read_types = read_types[0] if read_types else []
-        op_token = _token(op, match.start(2))
-        node = actions.node(
-            _token(results, match.start(1)) if results else None, op_token,
-            _token(name, match.start(3)) if name else None, tokens, read_attrs, list(read_types),
-        )  # fmt: skip
-        if len(actions.diagnostics) == faults and len(self.attrs) + len(self.types) < _MAX_MEMO:
-            self.ops[op] = node.op
-            self.types[types] = read_types
-            if attrs:
-                self.attrs[attrs] = _copy(read_attrs)
+        copy_attrs = self.copies.get(attrs)
+        read_attrs = copy_attrs() if copy_attrs else actions.node_attrs(*self.piece("attr_dict", attrs))
+        read_types = self.types.get(types)
+        if read_types is None:
+            read_types = self.piece("node_types", types)[0] if types else []
+        node = actions.node(results or None, op, name or None, inputs, read_attrs, list(read_types))
+        if len(actions.diagnostics) == faults and len(self.copies) + len(self.types) < _MAX_MEMO:
+            self.ops[str(op)] = node.op
+            self.types[str(types)] = read_types
+            if copy_attrs is None:
+                self.copies[str(attrs)] = _copier(read_attrs)
         return node
 
-    def piece(self, start: str, text: str, offset: int) -> list[Any]:
+    def piece(self, start: str, token: _Token) -> list[Any]:
         """A piece that the expression took in whole, read by its own rule; nothing for no text."""
-        if not text:
+        if not token:
             return []
         try:
-            value, end = self.table(start, offset)
+            value, end = self.table(start, token.start_pos)
         except NotByTables:
             end = -1
-        if end != offset + len(text):
+        if end != token.end_pos:
             raise self.misfit(self.last)
         return [value]
 
@@ -299,6 +345,39 @@ def _regex(pattern: str) -> re.Pattern[str]:
 @cache
 def _scanner(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?P<{name}>{tables.TERMINALS[name]})" for name in names))
+
+
+def _names(text: str) -> list[str]:
+    """The names in `a, %b` or `"a/b", %c`, spelled as the printer does. Raises ValueError where that is not sure."""
+    names = text.split(", %")
+    if '"' in text:
+        names = [_unquoted(name) for name in names]
+    return names
+
+
+def _unquoted(name: str) -> str:
+    """A plain name, or one in quotes without escapes. ValueError for an empty one, or half of one that holds `, %`."""
+    if name[0] != '"' and name[-1] != '"':
+        return name
+    if len(name) < 3 or name[0] != name[-1]:
+        raise ValueError(name)
+    return name[1:-1]
+
+
+def _spans_of_plain(match: re.Match[str]) -> list[tuple[int, int]]:
+    """Where the items of the node stand that PLAIN matched, with the signs that it leaves out of its groups."""
+    spans = [match.span(group) for group in range(1, 7)]
+    with_sign = [(begin - 1, end) if begin >= 0 else (0, 0) for begin, end in spans]
+    results, op, attrs, types = (with_sign[0][0], spans[1][0] - 1), spans[1], spans[4], spans[5]
+    return [results, op, with_sign[2], with_sign[3], attrs if attrs[0] >= 0 else (0, 0), types]
+
+
+def _copier(attrs: dict[str, Any]) -> Callable[[], dict[str, Any]]:
+    """A function that makes attributes equal to `attrs` that share nothing that could be changed."""
+    own = _copy(attrs)
+    if any(type(item) in (list, dict) for item in own.values()):
+        return lambda: _copy(own)
+    return own.copy  # type: ignore[no-any-return]
 
 
 def _copy(value: Any) -> Any:

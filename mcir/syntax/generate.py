@@ -6,6 +6,12 @@ flat thing: its rule nests only inside of `{...}`. So the rule can be written as
 expression, and one match of it reads the whole line. `fast.py` does that. It needs three things,
 all made here from what Lark compiled out of `grammar/mcir.lark`:
 
+PLAIN
+    The line of a node as the printer writes it and as nearly all lines are: results, one space
+    between items, no comment, no escape in a quoted name, no list of lists in the attributes. It is
+    put together from the grammar's terminals and accepts only what NODE splits in the same way, so
+    it needs no other proof; it is short, and its groups can be taken apart by `str.split` alone.
+
 NODE
     The rule `node` as a regular expression with a group for each of its items. `_Regexes` expands
     rules into alternations and Lark's helper rules for `*` into repetitions. The recursive
@@ -63,7 +69,9 @@ def generate() -> str:
     used = sorted({name for tried, _ in rows for name in tried} | {*KEYWORDS, "VALUE"})
     parts: list[tuple[str, Any]] = [
         ("GRAMMAR_CHECKSUM", grammar_checksum()),
+        ("PLAIN", regexes.plain()),
         ("NODE", regexes.node()),
+        ("KEYWORDS", KEYWORDS),
         ("TERMINALS", {name: terminals[name] for name in used}),
         ("STARTS", starts),
         ("ROWS", rows),
@@ -93,6 +101,18 @@ class _Regexes:
         keywords = "|".join(self.terminals[name] for name in KEYWORDS)
         return f"{_SPACE}(?!{keywords}){_SPACE.join(groups)}"
 
+    def plain(self) -> str:
+        """The line of a node with results, as printed; it matches everywhere, if need be nothing."""
+        string = r'"[^"\\\r\n]*+"'
+        name = rf"(?:{_first_alternative(self.terminals['VALUE'])}+|{string})"
+        op = rf"{self.terminals['OP_NAME']}+|{string}"
+        attrs = rf'\{{(?:[^{{}}"/\r\n]++|{string})*+\}}'
+        type_ = r'tensor<[^<>"/\r\n]*+>'
+        return (
+            rf"{_SPACE}%({name}(?:, %{name})*+) = ({op})(?: @({name}))?+(?: %({name}(?:, %{name})*+))?+"
+            rf"(?: ({attrs}))?+ (: {type_}(?:, {type_})*+)(?!{_SPACE},)|"
+        )
+
     def rule(self, name: str) -> str:
         """A rule as one group; a terminal as an atomic one."""
         if name in self.terminals:
@@ -115,6 +135,12 @@ class _Regexes:
         for _ in range(BALANCE_DEPTH):
             text = rf"(?:{plain}|\{{{text}\}}|\[{text}\])*+"
         return rf"(?>\{{{text}\}})"
+
+
+def _first_alternative(pattern: str) -> str:
+    """`plain` of `%(?:plain|quoted)`."""
+    begin, end = pattern.index("(?:") + 3, pattern.index("|")
+    return pattern[begin:end]
 
 
 def _tables(lark: Any) -> tuple[dict[str, int], list[_Row], list[tuple[str, str, str]]]:

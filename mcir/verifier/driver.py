@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mcir.diagnostics import Diagnostic, MCIRError
@@ -12,8 +12,9 @@ from mcir.nodes import MCNode
 from mcir.ops import lookup
 from mcir.regions import Region
 from mcir.values import MCValue
-from mcir.verifier.keys import TypeKeys, attributes_key
+from mcir.verifier.keys import TypeKeys, node_key, operand_constants
 from mcir.verifier.rules import STAGES, Checker, Finding, Place, Rule, Signature, Unit, checkers, find_rule, location_of
+from mcir.verifier.sweep import sweep
 
 LONGEST_CONSTANT = 64  # elements of a constant operand that a type rule may read: shapes, axes, sizes
 
@@ -22,22 +23,10 @@ def verify_module(module: MCModule) -> list[Diagnostic]:
     """Every breach of a rule, errors and warnings, in text order; empty for a valid module."""
     diagnostics: list[Diagnostic] = []
     _run(checkers("module", "form"), module, None, diagnostics)
-    types, nodes = _TypeVerdicts(), _NodeVerdicts()
+    types = TypeKeys()
+    verdicts = _TypeVerdicts(types), _NodeVerdicts(types)
     for unit in _units(module):
-        for stage in STAGES:
-            found = len(diagnostics)
-            _run(checkers("unit", stage), unit, None, diagnostics)
-            for place in unit.places:
-                _run(checkers("region", stage), place, place.region, diagnostics)
-            if stage == STAGES[0]:
-                types.check(unit, diagnostics)
-            if _has_error(diagnostics, found):
-                break
-            if stage == STAGES[0]:
-                nodes.group(unit, types.of_value)
-            nodes.check(stage, diagnostics)
-            if _has_error(diagnostics, found):
-                break
+        _verify_unit(unit, *verdicts, diagnostics)
     return sorted(diagnostics, key=_text_order)
 
 
@@ -48,66 +37,84 @@ def check_module(module: MCModule) -> None:
         raise MCIRError(errors)
 
 
+def _verify_unit(unit: Unit, types: _TypeVerdicts, nodes: _NodeVerdicts, diagnostics: list[Diagnostic]) -> None:
+    constants = _constants(unit) if unit.is_graph else {}
+    swept = sweep(unit.top, types.keys, constants) if isinstance(unit.top, SemanticGraph) else None
+    if swept and not types.all_good(swept.values):
+        swept = None
+    for stage in STAGES:
+        found = len(diagnostics)
+        rules = checkers("unit", stage)
+        _run([rule for rule in rules if not rule.swept] if swept else rules, unit, None, diagnostics)
+        for place in unit.places:
+            _run(checkers("region", stage), place, place.region, diagnostics)
+        if stage == STAGES[0] and not swept:
+            types.check(unit, diagnostics)
+        if _has_error(diagnostics, found):
+            return
+        if stage == STAGES[0]:
+            nodes.begin(unit, constants, swept.nodes if swept else None)
+        nodes.check(stage, diagnostics)
+        if _has_error(diagnostics, found):
+            return
+
+
 class _TypeVerdicts:
-    """Findings on each distinct type; a value's type is looked at where the value is defined.
+    """Findings on each distinct type; a value's type is looked at where the value is defined."""
 
-    `of_value` numbers the types of the unit looked at last, by the id of the value.
-    """
-
-    def __init__(self) -> None:
-        self.of_value: dict[int, int] = {}
-        self._keys = TypeKeys()
+    def __init__(self, keys: TypeKeys) -> None:
+        self.keys = keys
         self._found: dict[int, list[tuple[Rule, Finding]]] = {}
 
     def check(self, unit: Unit, diagnostics: list[Diagnostic]) -> None:
-        self.of_value.clear()
         for value in _defined_values(unit):
-            key = self.of_value[id(value)] = self._keys.key(value)
-            found = self._found.get(key)
-            if found is None:
-                found = self._found[key] = list(_findings(checkers("type", STAGES[0]), value))
-            for rule, finding in found:
+            for rule, finding in self._of(value):
                 diagnostics.append(_diagnostic(rule, finding, value))
+
+    def all_good(self, values: Iterable[MCValue]) -> bool:
+        return not any(map(self._of, values))
+
+    def _of(self, value: MCValue) -> list[tuple[Rule, Finding]]:
+        key = self.keys.key(value)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = list(_findings(checkers("type", STAGES[0]), value))
+        return found
 
 
 class _NodeVerdicts:
     """Findings on each distinct node signature of the module, handed to the nodes of one unit that have it."""
 
-    def __init__(self) -> None:
+    def __init__(self, keys: TypeKeys) -> None:
+        self._keys = keys
         self._found: dict[Any, list[tuple[Rule, Finding]]] = {}
-        self._groups: dict[Any, list[MCNode]] = {}
-        self._signatures: dict[Any, Signature] = {}
 
-    def group(self, unit: Unit, type_of: dict[int, int]) -> None:
-        """Takes up the nodes of `unit`, whose values have types by number."""
-        self._groups.clear()
-        self._signatures.clear()
-        constants = _constants(unit) if unit.is_graph else {}
-        for holder in unit.holders():
-            kind = holder.kind if isinstance(holder, Region) else "graph"
-            for node in holder.nodes:
-                known = _operand_constants(node, constants) if constants else {}
-                key = (
-                    kind, node.op,
-                    tuple([type_of[id(value)] for value in node.inputs]),
-                    tuple([type_of[id(value)] for value in node.outputs]),
-                    attributes_key(node.attrs) if node.attrs else "",
-                    attributes_key(known) if known else "",
-                )  # fmt: skip
-                group = self._groups.get(key)
-                if group is None:
-                    group = self._groups[key] = []
-                    self._signatures[key] = _signature(node, kind, known)
-                group.append(node)
+    def begin(self, unit: Unit, constants: dict[str, Any], first: dict[Any, MCNode] | None) -> None:
+        """Takes up the nodes of `unit`, whose values have types by number; `first` has one node a signature."""
+        self._unit, self._constants = unit, constants
+        self._nodes: dict[Any, list[MCNode]] = {}
+        if first is None:
+            self._group()
+            first = {key: nodes[0] for key, nodes in self._nodes.items()}
+        self._signatures = {key: _signature(node, key[0], constants) for key, node in first.items()}
 
     def check(self, stage: str, diagnostics: list[Diagnostic]) -> None:
         rules = checkers("node", stage)
-        for key, group in self._groups.items():
+        for key, signature in self._signatures.items():
             found = self._found.get((stage, key))
             if found is None:
-                found = self._found[stage, key] = list(_first_faults(rules, self._signatures[key]))
+                found = self._found[stage, key] = list(_first_faults(rules, signature))
+            if found and not self._nodes:
+                self._group()
             for rule, finding in found:
-                diagnostics.extend(_diagnostic(rule, finding, node) for node in group)
+                diagnostics.extend(_diagnostic(rule, finding, node) for node in self._nodes[key])
+
+    def _group(self) -> None:
+        for holder in self._unit.holders():
+            kind = holder.kind if isinstance(holder, Region) else "graph"
+            for node in holder.nodes:
+                key = node_key(kind, node, self._keys, self._constants)
+                self._nodes.setdefault(key, []).append(node)
 
 
 def _has_error(diagnostics: list[Diagnostic], begin: int) -> bool:
@@ -150,14 +157,10 @@ def _constants(unit: Unit) -> dict[str, Any]:
     return table
 
 
-def _operand_constants(node: MCNode, constants: dict[str, Any]) -> dict[int, Any]:
-    return {at: constants[value.name] for at, value in enumerate(node.inputs) if value.name in constants}
-
-
-def _signature(node: MCNode, kind: str, constants: dict[int, Any]) -> Signature:
+def _signature(node: MCNode, kind: str, constants: dict[str, Any]) -> Signature:
     return Signature(
         node.op, [value.type for value in node.inputs], [value.type for value in node.outputs],
-        node.attrs, kind, lookup(node.op), constants,
+        node.attrs, kind, lookup(node.op), operand_constants(node, constants),
     )  # fmt: skip
 
 

@@ -127,12 +127,16 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """A function that looks for breaches of a rule; see the head of this file for scope and stage."""
+    """A function that looks for breaches of a rule; see the head of this file for scope and stage.
+
+    `swept`: in a graph, `sweep.py` tells whether it would find any.
+    """
 
     rule: Rule
     scope: str
     stage: str
     check: Check
+    swept: bool = False
 
 
 _RULES: dict[str, Rule] = {}
@@ -151,20 +155,20 @@ def declare(id: str, title: str, *, severity: str = "error") -> Rule:
 
 
 def rule(
-    id: str, title: str, *, scope: str, stage: str = "meaning", severity: str = "error"
+    id: str, title: str, *, scope: str, stage: str = "meaning", severity: str = "error", swept: bool = False
 ) -> Callable[[Check], Check]:
     """Decorator that declares a rule and its check. Raises ValueError for a taken id, unknown scope or stage."""
     declare(id, title, severity=severity)
-    return also(id, scope=scope, stage=stage)
+    return also(id, scope=scope, stage=stage, swept=swept)
 
 
-def also(id: str, *, scope: str, stage: str = "meaning") -> Callable[[Check], Check]:
+def also(id: str, *, scope: str, stage: str = "meaning", swept: bool = False) -> Callable[[Check], Check]:
     """Decorator for a further check of a declared rule, mostly one of another scope."""
     if scope not in SCOPES or stage not in STAGES:
         raise ValueError(f"rule {id}: unknown scope '{scope}' or stage '{stage}'")
 
     def enter(check: Check) -> Check:
-        _CHECKERS.append(Checker(_RULES[id], scope, stage, check))
+        _CHECKERS.append(Checker(_RULES[id], scope, stage, check, swept))
         return check
 
     return enter

@@ -107,14 +107,14 @@ def stream_axis(place: Place) -> Iterator[Finding]:
         yield Finding(f"streaming region @{place.region.name} has no stream_axis", hint=hint)
 
 
-@rule("node.name", "A node has a non-empty name.", scope="unit", stage="form")
+@rule("node.name", "A node has a non-empty name.", scope="unit", stage="form", swept=True)
 def node_name(unit: Unit) -> Iterator[Finding]:
     for node in unit.nodes():
         if not is_name(node.name):
             yield Finding(f"this {node.op} node needs a non-empty name", node)
 
 
-@rule("node.unique", "Node names are unique in their graph or region.", scope="unit", stage="form")
+@rule("node.unique", "Node names are unique in their graph or region.", scope="unit", stage="form", swept=True)
 def unique_node_names(unit: Unit) -> Iterator[Finding]:
     for holder in unit.holders():
         seen: dict[str, MCNode] = {}
@@ -146,14 +146,15 @@ def region_attributes(unit: Unit) -> Iterator[Finding]:
             yield Finding(f"@{holder.name}: {problem}", holder)
 
 
-@rule("value.name", "A value has a non-empty name.", scope="unit", stage="form")
+@rule("value.name", "A value has a non-empty name.", scope="unit", stage="form", swept=True)
 def value_name(unit: Unit) -> Iterator[Finding]:
     for value, owner in definitions(unit):
         if not is_name(value.name):
             yield Finding("a value needs a non-empty name", _place_of(value, owner))
 
 
-@rule("value.single", "A value is defined once in its graph or execution region.", scope="unit", stage="form")
+@rule("value.single", "A value is defined once in its graph or execution region.",
+      scope="unit", stage="form", swept=True)  # fmt: skip
 def single_assignment(unit: Unit) -> Iterator[Finding]:
     seen: dict[str, MCValue] = {}
     for value, owner in definitions(unit):
@@ -166,7 +167,7 @@ def single_assignment(unit: Unit) -> Iterator[Finding]:
 
 
 @rule("value.defined", "A value is defined before it is used, and an execution region sees only its own.",
-      scope="unit", stage="form")  # fmt: skip
+      scope="unit", stage="form", swept=True)  # fmt: skip
 def defined_before_use(unit: Unit) -> Iterator[Finding]:
     visible: dict[str, MCValue] = {value.name: value for value in unit.top.inputs}
     open_regions: list[tuple[Region, list[str]]] = []
@@ -191,7 +192,7 @@ def defined_before_use(unit: Unit) -> Iterator[Finding]:
                 yield Finding(f"@{unit.top.name} returns %{value.name}, which it does not define", unit.top)
 
 
-@rule("value.uses", "producer and consumers of a value tell the truth.", scope="unit", stage="form")
+@rule("value.uses", "producer and consumers of a value tell the truth.", scope="unit", stage="form", swept=True)
 def true_uses(unit: Unit) -> Iterator[Finding]:
     consumers: dict[int, list[str]] = {}
     for node in unit.nodes():

@@ -36,7 +36,7 @@ def residency_valid(value: MCValue) -> Iterator[Finding]:
 
 
 @rule("memory.graph", "All values of a semantic graph, and a region's inputs and outputs, live in global memory.",
-      scope="unit", stage="type")  # fmt: skip
+      scope="unit", stage="type", swept=True)  # fmt: skip
 def interface_is_global(unit: Unit) -> Iterator[Finding]:
     results = [value for node in unit.top.nodes for value in node.outputs] if unit.is_graph else unit.top.outputs
     for value in [*unit.top.inputs, *results]:
