@@ -5,6 +5,10 @@ A use counts when its node leads to an output of the graph and reads elements, n
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import chain
+
+from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.graph import SemanticGraph
 from mcir.nodes import MCNode
 from mcir.types import Dim
@@ -15,49 +19,83 @@ SHAPE_READERS = frozenset({"shape"})
 
 
 class Shadow:
-    """Producer, live uses and outputs of one graph, built in one linear sweep.
+    """Producer, live uses and outputs of the values of one graph.
 
-    producer: the node that defines a value, by the value's name.
-    uses: the live nodes that read a value's elements, each once, in graph order.
-    outputs: names of the values that the graph returns.
+    Only what is asked for is looked up, by the names that a value has of its producer and consumers. Each answer is
+    checked against the nodes, whose operands are counted once: names that do not tell the truth raise MCIRError.
     """
 
     def __init__(self, graph: SemanticGraph) -> None:
         self.graph = graph
-        self.outputs: set[str] = {value.name for value in graph.outputs}
-        self.producer: dict[str, MCNode] = {value.name: node for node in graph.nodes for value in node.outputs}
-        self._uses: dict[str, list[MCNode]] = {}
-        self._index_live_uses()
+        self._at = {node.name: at for at, node in enumerate(graph.nodes)}
+        # How often a value is an operand, by its id.
+        self._count = Counter(map(id, chain.from_iterable([node.inputs for node in graph.nodes])))
+        self._uses: dict[int, list[MCNode]] = {}
+        self._inputs = {value.name for value in graph.inputs}
+        self._outputs = {value.name for value in graph.outputs}
+        self._dead: set[str] = set()
+        self._find_dead()
 
     def producer_of(self, value: MCValue) -> MCNode | None:
         """The node that defines `value`; None for an input of the graph."""
-        return self.producer.get(value.name)
+        name = value.producer
+        if name is None and value.name in self._inputs:
+            return None
+        node = self._node(value, name)
+        if node.outputs[0] is not value and not any(value is result for result in node.outputs):
+            raise self._untrue(value)
+        return node
 
     def uses_of(self, value: MCValue) -> list[MCNode]:
-        """The live nodes that read the elements of `value`."""
-        return self._uses.get(value.name, [])
+        """The live nodes that read the elements of `value`, each once, in graph order."""
+        found = self._uses.get(id(value))
+        if found is None:
+            found = self._uses[id(value)] = self._live_uses(value)
+        return found
 
     def is_output(self, value: MCValue) -> bool:
-        return value.name in self.outputs
+        return value.name in self._outputs
 
-    def _index_live_uses(self) -> None:
-        wanted = set(self.outputs)
-        uses = self._uses
-        for node in reversed(self.graph.nodes):
-            outputs = node.outputs
-            if len(outputs) == 1 and outputs[0].name not in wanted:
-                continue
-            if len(outputs) != 1 and not any(value.name in wanted for value in outputs):
-                continue
-            reads_elements = node.op not in SHAPE_READERS
+    def position(self, node: MCNode) -> int:
+        """The place of `node` among the nodes of the graph."""
+        return self._at[node.name]
+
+    def _live_uses(self, value: MCValue) -> list[MCNode]:
+        users = [self._node(value, name) for name in dict.fromkeys(value.consumers)]
+        if sum(operand is value for node in users for operand in node.inputs) != self._count.get(id(value), 0):
+            raise self._untrue(value)
+        live = [node for node in users if node.op not in SHAPE_READERS and node.name not in self._dead]
+        return sorted(live, key=self.position) if len(live) > 1 else live
+
+    def _node(self, value: MCValue, name: str | None) -> MCNode:
+        at = self._at.get(name) if name is not None else None
+        if at is None:
+            raise self._untrue(value)
+        return self.graph.nodes[at]
+
+    def _find_dead(self) -> None:
+        """Enters the nodes that lead to no output: those whose results nothing takes, then those that only they use."""
+        left = self._count.copy()
+        left.update(map(id, self.graph.outputs))
+        unused: list[MCNode] = []
+        for node in self.graph.nodes:
+            for value in node.outputs:
+                if id(value) in left:
+                    break
+            else:
+                unused.append(node)
+        while unused:
+            node = unused.pop()
+            self._dead.add(node.name)
             for value in node.inputs:
-                wanted.add(value.name)
-                if reads_elements:
-                    users = uses.setdefault(value.name, [])
-                    if not users or users[-1] is not node:
-                        users.append(node)
-        for users in uses.values():
-            users.reverse()
+                left[id(value)] -= 1
+                producer = self.producer_of(value) if not left[id(value)] else None
+                if producer is not None and not any(left[id(result)] for result in producer.outputs):
+                    unused.append(producer)
+
+    def _untrue(self, value: MCValue) -> MCIRError:
+        message = f"%{value.name} names other nodes as its producer and consumers than there are in @{self.graph.name}"
+        return MCIRError(Diagnostic(message, value.loc, rule="value.uses"))
 
 
 def normal_axis(axis: int, rank: int) -> int | None:

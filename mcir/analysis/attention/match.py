@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mcir.analysis.attention.modifiers import Modifier, ModifierReader
 from mcir.analysis.attention.operands import Operand, Peeler
 from mcir.analysis.attention.rules import Declined
-from mcir.analysis.attention.walk import ScorePath, Tail, Walks, is_float, rounded_dtype
+from mcir.analysis.attention.walk import Leads, ScorePath, Tail, Walks, is_float, rounded_dtype
 from mcir.analysis.constants import Constants
 from mcir.analysis.contractions import AxisLabel, Contraction, contraction_of
 from mcir.analysis.labels import Axis, Labels, Layout, atoms_of
@@ -45,13 +45,13 @@ class Match:
 
 
 class Matcher:
-    """Matches the softmaxes of one graph."""
+    """Matches the softmaxes of one graph. All it knows of the graph comes from these four."""
 
-    def __init__(self, shadow: Shadow, constants: Constants) -> None:
+    def __init__(self, shadow: Shadow, constants: Constants, forms: MaskForms, leads: Leads) -> None:
         self._shadow = shadow
         self._constants = constants
-        self._walks = Walks(shadow, constants)
-        self._forms = MaskForms(shadow, constants)
+        self._walks = Walks(shadow, constants, leads)
+        self._forms = forms
 
     def match(self, softmax: Softmax) -> Match:
         """The attention around `softmax`. Raises Declined with the first rule that fails."""

@@ -11,6 +11,7 @@ from mcir.analysis.attention.naming import Names
 from mcir.analysis.attention.rules import Declined
 from mcir.analysis.attention_region import scale_of
 from mcir.analysis.bands import Band, mask_attributes, may_empty_a_row
+from mcir.analysis.shadow import Shadow
 from mcir.regions import ExecutionRegion
 from mcir.types import Symbol
 from mcir.values import MCValue
@@ -30,8 +31,8 @@ _LEAST, _BEYOND = 2.0**-126, 2.0**128
 _CAP_TOLERANCE = 2.0**-9
 
 
-def attention_region(match: Match, name: str, graph: str, order: dict[int, int]) -> ExecutionRegion:
-    """The region of `match`. order: position of each node of the graph, by id. Raises Declined."""
+def attention_region(match: Match, name: str, graph: str, shadow: Shadow) -> ExecutionRegion:
+    """The region of `match`, whose nodes stand in the graph of `shadow`. Raises Declined."""
     names = Names(match)
     entries, operands = _modifiers(match, names)
     scale = scale_of(entries)
@@ -61,7 +62,7 @@ def attention_region(match: Match, name: str, graph: str, order: dict[int, int])
             "score_dtype": match.score_dtype,
             "softmax_dtype": match.softmax_dtype,
             "dead_rows": match.dead_rows or _dead_rows(match, names, entries),
-            "nodes": [node.name for node in sorted(match.nodes, key=lambda node: order[id(node)])],
+            "nodes": [node.name for node in sorted(match.nodes, key=shadow.position)],
         }
     )
     return region

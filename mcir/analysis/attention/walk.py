@@ -69,18 +69,51 @@ def is_float(value: MCValue) -> bool:
     return value.dtype in DTYPES and DTYPES[value.dtype].kind == "float"
 
 
+class Leads:
+    """Which values of one graph lead back to a contraction; each is looked at once."""
+
+    def __init__(self, shadow: Shadow) -> None:
+        self._shadow = shadow
+        self._memo: dict[str, bool] = {}
+
+    def to_contraction(self, value: MCValue) -> bool:
+        """Whether a contraction is reached from `value` through pointwise and layout ops."""
+        memo = self._memo
+        stack = [value]
+        while stack:
+            top = stack[-1]
+            if top.name in memo:
+                stack.pop()
+                continue
+            node = self._shadow.producer_of(top)
+            if node is None or not is_float(top):
+                memo[top.name] = False
+            elif contraction_of(node) is not None:
+                memo[top.name] = True
+            else:
+                operands = [node.inputs[at] for at in carriers(node)]
+                missing = [operand for operand in operands if operand.name not in memo]
+                if any(memo.get(operand.name) for operand in operands):
+                    memo[top.name] = True
+                elif missing:
+                    stack.append(missing[0])
+                else:
+                    memo[top.name] = False
+        return memo[value.name]
+
+
 class Walks:
     """The walks of one graph. Each value belongs to the walk of at most one softmax, so all cost linear time."""
 
-    def __init__(self, shadow: Shadow, constants: Constants) -> None:
+    def __init__(self, shadow: Shadow, constants: Constants, leads: Leads) -> None:
         self._shadow = shadow
         self._constants = constants
         self._guards = RowGuards(shadow, constants)
-        self._leads: dict[str, bool] = {}
+        self._leads = leads
 
     def check_scores(self, softmax: Softmax) -> None:
         """Raises Declined when no contraction stands behind the scores."""
-        if not self.leads(softmax.scores):
+        if not self._leads.to_contraction(softmax.scores):
             raise self._blocked(softmax)
 
     def back(self, softmax: Softmax, tail: Tail) -> list[ScorePath]:
@@ -135,31 +168,6 @@ class Walks:
             tail.after = self._to_division(node, softmax.division)
         return tail
 
-    def leads(self, value: MCValue) -> bool:
-        """Whether a contraction is reached from `value` through pointwise and layout ops."""
-        memo = self._leads
-        stack = [value]
-        while stack:
-            top = stack[-1]
-            if top.name in memo:
-                stack.pop()
-                continue
-            node = self._shadow.producer_of(top)
-            if node is None or not is_float(top):
-                memo[top.name] = False
-            elif contraction_of(node) is not None:
-                memo[top.name] = True
-            else:
-                operands = [node.inputs[at] for at in carriers(node)]
-                missing = [operand for operand in operands if operand.name not in memo]
-                if any(memo.get(operand.name) for operand in operands):
-                    memo[top.name] = True
-                elif missing:
-                    stack.append(missing[0])
-                else:
-                    memo[top.name] = False
-        return memo[value.name]
-
     def _one_way(self, value: MCValue, steps: list[Step], pending: list[tuple[MCValue, list[Step]]]) -> ScorePath:
         """Follows the likeliest operand back; the others go to `pending`."""
         if steps:
@@ -169,7 +177,7 @@ class Walks:
             assert node is not None  # `leads` said so
             if contraction_of(node) is not None:
                 return ScorePath(node, steps[::-1])
-            ways = [at for at in carriers(node) if self.leads(node.inputs[at])]
+            ways = [at for at in carriers(node) if self._leads.to_contraction(node.inputs[at])]
             ways.sort(key=lambda at: not same_shape(node.inputs[at], node.outputs[0]))
             if len(ways) > 1 and len(pending) < MAX_PATHS:
                 pending.append((node.inputs[ways[1]], [*steps, Step(node, ways[1])]))
@@ -246,7 +254,7 @@ class Walks:
             value = node.inputs[carriers(node)[0]]
         else:
             return Declined("no-contraction", softmax.anchor, "no contraction is near")
-        if any(self.leads(operand) for operand in node.inputs):
+        if any(self._leads.to_contraction(operand) for operand in node.inputs):
             rule = "sink" if node.op == "concat" else "score-chain"
             return Declined(rule, node, f"{node.op} stands between the scores and the softmax")
         return Declined("no-contraction", node, f"the scores come from {node.op}, not from a contraction of Q and K")
