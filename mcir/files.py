@@ -9,6 +9,7 @@ import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from typing import TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
@@ -16,6 +17,29 @@ from mcir.location import Location, Source
 
 STDIN_NAME = "<stdin>"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+class Terminated(BaseException):
+    """The process was told to end (SIGTERM) within `terminations`."""
+
+
+@contextlib.contextmanager
+def terminations() -> Iterator[None]:
+    """Within, SIGTERM raises Terminated, so that what was begun is tidied up. Only the main thread can see to that."""
+    import signal  # mostly nothing has to be tidied up
+
+    def stop(number: int, frame: object) -> None:
+        raise Terminated
+
+    try:
+        known = signal.signal(signal.SIGTERM, stop)
+    except ValueError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, known)
 
 
 def read_source(path: str, stdin: TextIO) -> Source:
@@ -28,6 +52,11 @@ def read_source(path: str, stdin: TextIO) -> Source:
         name, data = STDIN_NAME, _read_stream(stdin)
     else:
         name, data = path, read_bytes(path)
+    return source_of(data, name)
+
+
+def source_of(data: bytes | str, name: str) -> Source:
+    """What was read from `name` as a Source; see `read_source`."""
     text = data if isinstance(data, str) else decode(data, name)
     return Source(name, text.removeprefix("\ufeff").replace("\r\n", "\n"))
 
@@ -69,18 +98,18 @@ def write_text(path: str, text: str) -> None:
 def write_bytes(path: str, data: bytes) -> None:
     """Writes the file `path` as a whole or not at all. Raises MCIRError.
 
-    A regular file is replaced in one step and keeps its permissions; a symlink stays and what it points to
-    is replaced. Devices, pipes and anything under /dev or /proc are written in place.
+    A regular file is replaced in one step and keeps its permissions, and its owner where that is allowed; a symlink
+    stays and what it points to is replaced. Devices, pipes and anything under /dev or /proc are written in place.
     """
     try:
-        mode = _existing_mode(path)
-        if mode is not None and stat.S_ISDIR(mode):
+        known = _existing(path)
+        if known is not None and stat.S_ISDIR(known.st_mode):
             raise _refuse(f"cannot write {path}: it is a folder")
-        if _in_place(path, mode):
+        if _in_place(path, known):
             with open(path, "wb") as stream:
                 stream.write(data)
         else:
-            _replace(os.path.realpath(path), data, mode)
+            _replace(os.path.realpath(path), data, known)
     except FileNotFoundError:
         raise _refuse(f"cannot write {path}: the folder does not exist") from None
     except BrokenPipeError:
@@ -109,39 +138,44 @@ def _read_stream(stream: TextIO) -> bytes | str:
         raise _refuse(f"cannot read {STDIN_NAME}: {_reason(error)}") from None
 
 
-def _existing_mode(path: str) -> int | None:
+def _existing(path: str) -> os.stat_result | None:
     try:
-        return os.stat(path).st_mode
+        return os.stat(path)
     except FileNotFoundError:
         return None
 
 
-def _in_place(path: str, mode: int | None) -> bool:
-    return (mode is not None and not stat.S_ISREG(mode)) or os.path.abspath(path).startswith(("/dev/", "/proc/"))
+def _in_place(path: str, known: os.stat_result | None) -> bool:
+    special = known is not None and not stat.S_ISREG(known.st_mode)
+    return special or os.path.abspath(path).startswith(("/dev/", "/proc/"))
 
 
-def _replace(target: str, data: bytes, mode: int | None) -> None:
-    import tempfile  # slow to import, and mostly the output is a stream
-
-    if mode is not None and not os.access(target, os.W_OK):
+def _replace(target: str, data: bytes, known: os.stat_result | None) -> None:
+    if known is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    folder, name = os.path.split(target)
-    handle, temporary = tempfile.mkstemp(prefix=f".{name[:64]}.", suffix=".tmp", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        os.chmod(temporary, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with terminations():
+        handle, temporary = _temporary(os.path.dirname(target), 0o666 if known is None else 0o600)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            if known is not None:
+                with contextlib.suppress(OSError, AttributeError):  # only root may give a file away
+                    os.chown(temporary, known.st_uid, known.st_gid)
+                os.chmod(temporary, stat.S_IMODE(known.st_mode))
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)  # the mask can only be read by setting it
-    os.umask(mask)
-    return mask
+def _temporary(folder: str, mode: int) -> tuple[int, str]:
+    """A new file in `folder`, open for writing. (tempfile does this too, but takes long to import.)"""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        path = os.path.join(folder, f".mcir-{os.getpid():x}-{os.urandom(6).hex()}.tmp")
+        with contextlib.suppress(FileExistsError):
+            return os.open(path, flags, mode), path
 
 
 def _reason(error: Exception) -> str:

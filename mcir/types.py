@@ -14,6 +14,9 @@ from typing import Any
 Dim = int | str | None
 Shape = tuple[Dim, ...]
 
+LARGEST_SIZE = 10**18 - 1
+"""Of a dimension or a tile: 18 digits, so that no product of a few sizes is out of anybody's reach."""
+
 # Deeper attribute values are refused: nothing in MCIR may recurse as deep as its input.
 MAX_ATTRIBUTE_DEPTH = 64
 

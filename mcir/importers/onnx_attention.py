@@ -68,7 +68,7 @@ def multi_head(call: Call, view: NodeView) -> list[MCValue]:
     if view.given(_BIAS):
         call.require(all(len(item.shape) == 3 for item in tensors), "a bias for projected keys")
         tensors = _with_bias(call, tensors, view.operand(_BIAS))
-    query, key, value = (_heads(call, item, view.attrs["num_heads"]) for item in tensors)
+    query, key, value = (_heads(call, item, view.attrs.get("num_heads", 0)) for item in tensors)
     aligned = query.shape[2] is not None and query.shape[2] == key.shape[2]
     call.require(aligned or not view.attrs.get("unidirectional"), "causal, but other rows than keys: alignment is open")
     past = [view.operand(_PAST_KEY), view.operand(_PAST_VALUE)] if view.given(_PAST_KEY) else []
@@ -88,7 +88,7 @@ def self_attention(call: Call, view: NodeView) -> list[MCValue]:
     if view.given(_PROJECTION_BIAS):
         projected = call.emit("add", projected, view.operand(_PROJECTION_BIAS))
     parts = _cut(call, projected, 2, sizes)
-    query, key, value = (_heads(call, item, view.attrs["num_heads"]) for item in parts)
+    query, key, value = (_heads(call, item, view.attrs.get("num_heads", 0)) for item in parts)
     past = view.operand(_PAST) if view.given(_PAST) else None
     if past is not None:
         old = [call.emit("squeeze", item, axes=[0]) for item in _cut(call, past, 0, [1, 1])]
@@ -101,9 +101,11 @@ def self_attention(call: Call, view: NodeView) -> list[MCValue]:
 
 def _hidden_sizes(call: Call, view: NodeView) -> list[int]:
     given: list[int] = list(view.attrs.get("qkv_hidden_sizes", []))
-    if given:
-        return given
     total = view.operand(_WEIGHTS).shape[-1]
+    if given:
+        fit = len(given) == 3 and min(given) >= 0 and (not isinstance(total, int) or sum(given) == total)
+        call.require(fit, "the sizes of Q, K and V are not those of the weights")
+        return given
     if not isinstance(total, int) or total % 3:
         call.require(False, "the sizes of Q, K and V are not known")
         return []
@@ -131,7 +133,7 @@ def _heads(call: Call, x: MCValue, count: int) -> MCValue:
     if len(x.shape) == 4:
         return x
     width = x.shape[2]
-    call.require(isinstance(width, int) and width % count == 0, "the size of a head is not known")
+    call.require(isinstance(width, int) and count > 0 and width % count == 0, "the size of a head is not known")
     split = call.emit("reshape", x, shape=[0, 0, count, width // count])  # type: ignore[operator]
     return call.emit("transpose", split, perm=[0, 2, 1, 3])
 

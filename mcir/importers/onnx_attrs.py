@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from onnx import AttributeProto, TypeProto, printer
+from onnx import AttributeProto, TypeProto
 
 from mcir.importers.onnx_data import Tensor, Tensors, tensor_code
 from mcir.importers.onnx_errors import refuse
@@ -53,7 +53,7 @@ def _tensor(tensor: Tensor, key: str, tensors: Tensors) -> dict[str, Any]:
 def _type(proto: TypeProto) -> Any:
     if proto.WhichOneof("value") == "tensor_type" and proto.tensor_type.HasField("shape"):
         return tensor_type("", proto)
-    return printer.to_text(proto)
+    return str(proto)
 
 
 _Kind = AttributeProto.AttributeType

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ INFERENCE_SIZE = 1024
 
 LARGE_FILE_TENSOR = 1 << 26
 """Bytes above which a tensor in an external file is taken for a weight without a look at its data."""
+
+LARGEST_DENSE = 1 << 31
+"""Bytes up to which a sparse tensor is written out with its zeros: a few bytes of a file can name any size."""
 
 Tensor = TensorProto | SparseTensorProto
 
@@ -65,9 +69,7 @@ class Tensors:
         return [key for key, tensor in self._parameters.items() if self._is_missing(tensor)]
 
     def _is_missing(self, tensor: Tensor) -> bool:
-        return (
-            isinstance(tensor, TensorProto) and is_external(tensor) and not external_file(tensor, self.folder).is_file()
-        )
+        return isinstance(tensor, TensorProto) and is_external(tensor) and not has_file(tensor, self.folder)
 
     @staticmethod
     def without_data(tensor: TensorProto) -> TensorProto:
@@ -124,9 +126,10 @@ def is_external(tensor: TensorProto) -> bool:
     return tensor.data_location == TensorProto.EXTERNAL
 
 
-def external_file(tensor: TensorProto, folder: Path) -> Path:
-    """Where the data of an external tensor should be."""
-    return folder / next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
+def has_file(tensor: TensorProto, folder: Path) -> bool:
+    """Whether there is a file where the data of an external tensor should be; not for a path that no file can have."""
+    location = next((entry.value for entry in tensor.external_data if entry.key == "location"), "")
+    return isinstance(location, str) and os.path.isfile(folder / location)  # not UTF-8 comes as bytes
 
 
 def _bytes(tensor: TensorProto) -> int:
@@ -134,9 +137,15 @@ def _bytes(tensor: TensorProto) -> int:
 
 
 def _dense(sparse: SparseTensorProto) -> Any:
-    values = numpy_helper.to_array(sparse.values)
-    indices = numpy_helper.to_array(sparse.indices)
-    dense = np.zeros(tuple(sparse.dims), dtype=values.dtype)
+    """The tensor with its zeros. Raises ValueError for places outside of it, and for what no machine should hold."""
+    values, indices = numpy_helper.to_array(sparse.values), numpy_helper.to_array(sparse.indices)
+    shape = tuple(sparse.dims)
+    if math.prod(shape) * values.itemsize > LARGEST_DENSE:
+        raise ValueError(f"a sparse tensor of {math.prod(shape)} elements")
+    dense = np.zeros(shape, dtype=values.dtype)
+    bounds = np.asarray(dense.size if indices.ndim == 1 else shape)
+    if np.any(indices < 0) or np.any(indices >= bounds):
+        raise ValueError("a sparse element stands outside of its tensor")
     if indices.ndim == 1:
         dense.reshape(-1)[indices] = values
     else:

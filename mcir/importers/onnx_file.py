@@ -13,7 +13,7 @@ from onnx import GraphProto, ModelProto, TensorProto
 from onnx.external_data_helper import load_external_data_for_tensor
 
 from mcir.files import read_bytes
-from mcir.importers.onnx_data import INFERENCE_SIZE, external_file, is_external
+from mcir.importers.onnx_data import INFERENCE_SIZE, has_file, is_external
 from mcir.importers.onnx_errors import first_line, refuse
 
 _IR_VERSION_FIELD = b"\x08"  # how the bytes of practically every ONNX file begin
@@ -70,7 +70,7 @@ def _read_small_tensors(root: GraphProto, folder: Path) -> None:
         tensors = [attribute.t for node in graph.node for attribute in node.attribute if attribute.HasField("t")]
         for tensor in (*graph.initializer, *tensors):
             small = is_external(tensor) and math.prod(tensor.dims) <= INFERENCE_SIZE
-            if not small or not external_file(tensor, folder).is_file():
+            if not small or not has_file(tensor, folder):
                 continue
             try:
                 load_external_data_for_tensor(tensor, str(folder))

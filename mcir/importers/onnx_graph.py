@@ -140,13 +140,15 @@ class _Importer:
         """The node in MCIR operations, or None if there is no exact equivalent."""
         proto = node.proto
         row = find_row(domain, proto.op_type, self.opsets[domain])
-        if row is None or not row.understands({attribute.name for attribute in proto.attribute}):
+        if row is None:
+            return None
+        view = self._view(draft, proto)
+        if not row.understands(view.attrs):
             return None
         if row.attention and self.keep_attention:
             return None
         if row.results and any(name in self.read for name in proto.output[row.results :]):
             return None
-        view = self._view(draft, proto)
         try:
             steps = row.rule(view)
             for step in steps:

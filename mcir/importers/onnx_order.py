@@ -73,6 +73,7 @@ def _check_texts(graph: GraphProto) -> None:
         texts.append(value.name)
         texts += [dim.dim_param for dim in value.type.tensor_type.shape.dim]
     texts += [tensor.name for tensor in graph.initializer]
+    texts += [sparse.values.name for sparse in graph.sparse_initializer]
     for node in graph.node:
         texts += (node.name, node.op_type, node.domain, *node.input, *node.output)
         texts += [attribute.name for attribute in node.attribute]
@@ -109,8 +110,10 @@ def _definitions(graph: GraphProto) -> dict[str, int]:
         if not value.name or value.name in inputs:
             raise refuse(f"graph input '{value.name}' is there twice or has no name", rule="onnx-names")
         inputs.add(value.name)
+    if not all(value.name for value in graph.output):
+        raise refuse(f"an output of graph '{graph.name}' has no name", rule="onnx-names")
     initializers: set[str] = set()
-    for tensor in graph.initializer:
+    for tensor in (*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)):
         if not tensor.name or tensor.name in initializers:
             raise refuse(f"initializer '{tensor.name}' is there twice or has no name", rule="onnx-names")
         initializers.add(tensor.name)

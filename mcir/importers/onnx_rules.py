@@ -250,13 +250,21 @@ def size(view: NodeView) -> list[Step]:
 def constant_of_shape(view: NodeView) -> list[Step]:
     value: Any = 0.0
     if "value" in view.attrs:
-        from onnx import numpy_helper
-
-        value = numpy_helper.to_array(view.attrs["value"].t).reshape(-1).astype(object)[0]
-        value = value if isinstance(value, (bool, int)) else float(value)
+        value = _only_element(view.attrs["value"].t)
     known = view.known_ints(0)
     static = known is not None and known == list(view.result().shape)
     return [Step("full", [] if static else [view.operand(0)], {"value": value})]
+
+
+def _only_element(tensor: Any) -> bool | int | float:
+    """What a tensor of one element holds. Raises KeepOpaque if it is another one, or its data is damaged."""
+    from onnx import numpy_helper
+
+    try:
+        (value,) = numpy_helper.to_array(tensor).reshape(-1).astype(object)
+        return value if isinstance(value, (bool, int)) else float(value)
+    except Exception:  # of many types; an opaque node reads the tensor again, and says what is wrong with it
+        raise KeepOpaque("the value is no tensor of one element") from None
 
 
 def trilu(view: NodeView) -> list[Step]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from mcir.importers import onnx_attention as fused
 from mcir.importers import onnx_rules as rules
@@ -32,8 +34,26 @@ class Row:
     ignored: str = ""
     attention: bool = False
 
-    def understands(self, attrs: set[str]) -> bool:
-        return attrs <= {*self.attrs.split(), *self.ignored.split()}
+    def understands(self, attrs: Mapping[str, Any]) -> bool:
+        """Whether the rule can read these attributes. Their kinds are known where onnx's checker has a schema."""
+        read = self.attrs.split()
+        if self.domain and not all(_is_of_kind(attrs[name], _KINDS[name]) for name in read if name in attrs):
+            return False
+        return attrs.keys() <= {*read, *self.ignored.split()}
+
+
+# Kinds of the attributes of operators that are not ONNX's own.
+_KINDS: dict[str, str] = {
+    "num_heads": "int", "scale": "float", "unidirectional": "int", "mask_filter_value": "float",
+    "qkv_hidden_sizes": "ints", "alpha": "float",
+    "transA": "int", "transB": "int", "transBatchA": "int", "transBatchB": "int",
+}  # fmt: skip
+
+
+def _is_of_kind(value: Any, kind: str) -> bool:
+    if kind == "ints":
+        return isinstance(value, list) and all(type(item) is int for item in value)
+    return type(value).__name__ == kind
 
 
 # ONNX operator -> MCIR operation of the same operands, without attributes.

@@ -10,12 +10,14 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
+from mcir.files import Terminated
+
 Main = Callable[[Sequence[str], TextIO, TextIO, TextIO], int]
 
 EXIT_GOOD, EXIT_BAD_INPUT, EXIT_BAD_USAGE = 0, 1, 2
 EXIT_INTERNAL = 70  # a fault of MCIR itself (EX_SOFTWARE)
 EXIT_INTERRUPTED = 130
-EXIT_PIPE = 141  # what the shell reports for a reader that went away
+EXIT_PIPE, EXIT_TERMINATED = 141, 143  # what the shell reports for a reader that went away, and for SIGTERM
 
 _JSON_FLAGS = frozenset(("--diagnostics=json", "--remarks=json"))
 
@@ -35,6 +37,9 @@ def run_console(tool: str, main: Main) -> int:
     except KeyboardInterrupt as error:
         _say(stderr, *_notes(error))
         return EXIT_INTERRUPTED
+    except Terminated as error:
+        _say(stderr, *_notes(error))
+        return EXIT_TERMINATED
     except MemoryError as error:
         _say(stderr, f"{tool}: error: out of memory: the input is too large for this machine", *_notes(error))
         return EXIT_BAD_INPUT

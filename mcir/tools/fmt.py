@@ -10,12 +10,13 @@ parsed again and must give the same module.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
-from mcir.files import read_bytes, read_source, write_stream, write_text
+from mcir.files import read_bytes, read_source, source_of, write_stream, write_text
 from mcir.location import Source
 from mcir.parser import parse_module
 from mcir.printer import print_module
@@ -59,8 +60,10 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
     for path in given.operands or ["-"]:
         try:
             note_terminal(COMMAND.name, path, stdin, stderr)
-            source = read_source(path, stdin)
-            same = _format_one(path, source, given.on("--check"), stdout)
+            if path == "-":
+                same = _format_stream(read_source(path, stdin), given.on("--check"), stdout)
+            else:
+                same = _format_file(path, given.on("--check"), stdout)
         except MCIRError as error:
             reporter.show(error.diagnostics)
             same = False
@@ -68,20 +71,35 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
     return code
 
 
-def _format_one(path: str, source: Source, check: bool, stdout: TextIO) -> bool:
-    """Formats one input; False where `--check` finds that it would change."""
+def _format_stream(source: Source, check: bool, stdout: TextIO) -> bool:
+    """Formats standard input; False where `--check` finds that it would change."""
     formatted = format_text(source.text, source.name)
-    # of a file the bytes count: line ends and byte order marks are no part of the text any more
-    same = formatted == source.text and (path == "-" or formatted.encode() == read_bytes(path))
-    if check:
-        if not same:
-            write_stream(stdout, f"would change: {source.name}\n")
-        return same
-    if path == "-":
+    if not check:
         write_stream(stdout, formatted)
-    elif not same:
+        return True
+    return _tell(source.name, formatted == source.text, stdout)
+
+
+def _format_file(path: str, check: bool, stdout: TextIO) -> bool:
+    """Formats one file; False where `--check` finds that it would change."""
+    if not check and os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise MCIRError(f"{path} is no regular file: it cannot be formatted in place")
+    data = read_bytes(path)
+    formatted = format_text(source_of(data, path).text, path)
+    same = formatted.encode() == data  # line ends and byte order marks are no part of the text any more
+    if check:
+        return _tell(path, same, stdout)
+    if not same:
+        if read_bytes(path) != data:
+            raise MCIRError(f"{path}: changed while it was formatted: nothing is written")
         write_text(path, formatted)
     return True
+
+
+def _tell(name: str, same: bool, stdout: TextIO) -> bool:
+    if not same:
+        write_stream(stdout, f"would change: {name}\n")
+    return same
 
 
 def console_main() -> None:

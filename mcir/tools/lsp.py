@@ -51,10 +51,13 @@ def _serve(stdin: TextIO, stdout: TextIO) -> None:
     except ModuleNotFoundError as error:
         hint = "pip install 'mcir[lsp]'"
         raise MCIRError(Diagnostic(f"{COMMAND.name} needs {error.name}", hint=hint)) from None
+    try:  # pygls closes the streams that it is given
+        streams = os.fdopen(os.dup(stdin.fileno()), "rb"), os.fdopen(os.dup(stdout.fileno()), "wb")
+    except OSError:  # also what streams without a file raise
+        raise MCIRError(f"{COMMAND.name} needs open standard streams: it is for editors to start") from None
     # the index of a long text is many small objects, none of them garbage for long
     gc.set_threshold(100_000, 50, 100)
-    # pygls closes the streams that it is given
-    make_server().start_io(os.fdopen(os.dup(stdin.fileno()), "rb"), os.fdopen(os.dup(stdout.fileno()), "wb"))
+    make_server().start_io(*streams)
 
 
 def console_main() -> None:

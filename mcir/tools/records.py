@@ -53,7 +53,8 @@ def _end(location: Location) -> int:
     `%a, %b =` stands for the node whose results it names: of it only the first name counts.
     """
     text, begin = location.source.text, location.offset
-    if location.end > begin and not (text[begin] == "%" and text[location.end - 1] == "="):
-        return location.end
+    end = min(location.end, len(text))  # an error at the end of the text points behind it
+    if end > begin and not (text[begin] == "%" and text[end - 1] == "="):
+        return end
     word = _WORD.match(text, begin)
     return word.end() if word is not None else min(begin + 1, len(text))

@@ -24,11 +24,18 @@ from typing import TextIO
 
 from mcir.analysis.reduction import Interesting, Reducer
 from mcir.diagnostics import Diagnostic, MCIRError
-from mcir.files import read_source, write_stream, write_text
+from mcir.files import Terminated, read_source, terminations, write_stream, write_text
 from mcir.tools.arguments import SWITCH, VALUE, Flag
 from mcir.tools.command import Command, Exit, Given
 from mcir.tools.configuration import split_configuration
-from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, EXIT_INTERRUPTED, note_terminal, run_console
+from mcir.tools.console import (
+    EXIT_BAD_INPUT,
+    EXIT_GOOD,
+    EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
+    note_terminal,
+    run_console,
+)
 from mcir.tools.report import Reporter
 
 COMMAND = Command(
@@ -52,8 +59,8 @@ COMMAND = Command(
     ),
     (
         "The script must exit with 0 for INPUT itself. An input that the verifier accepts is reduced to inputs that it",
-        "accepts, unless --allow-invalid; one that cannot be parsed is reduced line by line. An interrupt (Ctrl-C)",
-        "writes the smallest file so far. Of what mcir-opt --crash-reproducer wrote, the configuration stays as it is:",
+        "accepts, unless --allow-invalid; one that cannot be parsed is reduced line by line. An interrupt (Ctrl-C,",
+        "SIGTERM) writes the smallest file so far. Of what mcir-opt --crash-reproducer wrote, the configuration stays as it is:",
         'a script for it runs mcir-opt --run-reproducer "$1" and tests for the same exit code.',
         "",
         "exit code: 0 reduced, 1 INPUT cannot be read, is not interesting, or the script cannot be run, 2 bad usage",
@@ -73,7 +80,7 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         note_terminal(COMMAND.name, given.input, stdin, stderr)
         source = read_source(given.input, stdin)
         name = Path(source.name).name if given.input != "-" else "input.mcir"
-        with tempfile.TemporaryDirectory(prefix="mcir-reduce-") as folder:
+        with terminations(), tempfile.TemporaryDirectory(prefix="mcir-reduce-") as folder:
             test = script_test(command, os.path.join(folder, name), timeout)
             head, text = split_configuration(source.text)
             reducer = Reducer(lambda candidate: test(head + candidate), not given.on("--allow-invalid"), max_tests)
@@ -81,6 +88,8 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
                 reducer.reduce(text)
             except KeyboardInterrupt:
                 code = EXIT_INTERRUPTED
+            except Terminated:
+                code = EXIT_TERMINATED
         best = head + reducer.best
         _write(best, given.value("-o", "-"), stdout)
     except MCIRError as error:

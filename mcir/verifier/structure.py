@@ -10,11 +10,11 @@ from mcir.graph import SemanticGraph
 from mcir.module import MCModule
 from mcir.nodes import Comments, MCNode
 from mcir.regions import Region
+from mcir.types import LARGEST_SIZE
 from mcir.values import MCValue
 from mcir.verifier.keys import attribute_problem
 from mcir.verifier.rules import Finding, Place, Signature, Unit, rule
 
-LARGEST_TILE = 10**18 - 1  # as large as a dimension can be written
 PARENT_OF = {"execution": None, "streaming": "execution", "tile": "streaming"}
 _STANDS = {
     "execution": "an execution region stands at the top of the module",
@@ -96,7 +96,7 @@ def tile_sizes(place: Place) -> Iterator[Finding]:
         size = place.region.attrs.get(name)
         if size is None:
             yield Finding(f"tile region @{place.region.name} has no {name}")
-        elif type(size) is not int or not 1 <= size <= LARGEST_TILE:
+        elif type(size) is not int or not 1 <= size <= LARGEST_SIZE:
             yield Finding(f"{name} of tile region @{place.region.name} must be an integer of at least 1")
 
 

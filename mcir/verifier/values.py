@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from mcir.diagnostics import did_you_mean
-from mcir.types import DTYPE_ALIASES, DTYPES, RESIDENCIES
+from mcir.types import DTYPE_ALIASES, DTYPES, LARGEST_SIZE, RESIDENCIES
 from mcir.values import MCValue
 from mcir.verifier.rules import Finding, Unit, rule
 
 
-@rule("value.shape", "A shape is defined: sizes of at least 0, non-empty size names, or unknown sizes.",
+@rule("value.shape", "A shape is defined: sizes of 0 to 10^18 - 1, non-empty size names, or unknown sizes.",
       scope="type", stage="form")  # fmt: skip
 def shape_defined(value: MCValue) -> Iterator[Finding]:
     if not isinstance(value.shape, (tuple, list)):
         yield Finding("a value has no shape")
     elif bad := [dim for dim in value.shape if not _is_dim(dim)]:
-        yield Finding(f"{bad[0]!r} is no size of a dimension", hint="an integer of at least 0, a name, or None")
+        yield Finding(f"{bad[0]!r} is no size of a dimension", hint="an integer of 0 to 10^18 - 1, a name, or None")
 
 
 @rule("value.dtype", "An element type is defined and known.", scope="type", stage="form")
@@ -47,5 +47,5 @@ def interface_is_global(unit: Unit) -> Iterator[Finding]:
 
 def _is_dim(dim: Any) -> bool:
     if type(dim) is int:
-        return dim >= 0
+        return 0 <= dim <= LARGEST_SIZE
     return dim is None or (isinstance(dim, str) and dim != "")

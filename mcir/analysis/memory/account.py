@@ -164,7 +164,10 @@ def _tile(nest: Nest, name: str, wanted: int | None, extent: Number) -> int:
 def _totals(
     nest: Nest, moves: list[Move], sizes: Sizes, spans: list[Span], tile_m: int, tile_n: int
 ) -> Totals:  # fmt: skip
-    needed = [sizes.label(label) for layout in nest.layouts.values() for label in layout.labels]
+    if not nest.tile.nodes:
+        return Totals()
+    labels = {"q", "k"}.union(*(layout.labels for layout in nest.layouts.values()))
+    needed = [sizes.label(label) for label in sorted(labels)]
     if all(isinstance(size, int) for size in needed):
         return walk_nest(nest, moves, sizes, spans, tile_m, tile_n)
     if len(spans) > 1:
