@@ -60,8 +60,8 @@ COMMAND = Command(
     (
         "The script must exit with 0 for INPUT itself. An input that the verifier accepts is reduced to inputs that it",
         "accepts, unless --allow-invalid; one that cannot be parsed is reduced line by line. An interrupt (Ctrl-C,",
-        "SIGTERM) writes the smallest file so far. Of what mcir-opt --crash-reproducer wrote, the configuration stays as it is:",
-        'a script for it runs mcir-opt --run-reproducer "$1" and tests for the same exit code.',
+        "SIGTERM) writes the smallest file so far. Of what mcir-opt --crash-reproducer wrote, the configuration stays",
+        'as it is: a script for it runs mcir-opt --run-reproducer "$1" and tests for the same exit code.',
         "",
         "exit code: 0 reduced, 1 INPUT cannot be read, is not interesting, or the script cannot be run, 2 bad usage",
     ),

@@ -54,6 +54,7 @@ OUTPUTS = (
     "-",
 )
 INPUTS = (INPUT, INPUT, INPUT, INPUT, INPUT, "-", "missing.mcir", ".", "", "\udcff", "a\0b", "/dev/null", "other.mcir")
+PLUGINS = ("missing.py", INPUT, ".", "", "/dev/null", "a\0b", "\udcff.py")
 ARRAYS = ("in.npz", "missing.npz", ".", INPUT)
 SCRIPTS = ("true", "false", "grep -q softmax", "./missing", "'open", "", "/", "sh -c 'exit 3'", "\udcff")
 SPECS = (
@@ -141,7 +142,18 @@ def _flag(random: Random, flag: Flag) -> list[str]:
     return random.choice(([f"{flag.name}={value}"], [flag.name, value], [flag.name]))
 
 
+def configuration(random: Random) -> str:
+    """The head line of a reproducer, or nearly one."""
+    words = [f"--pass-pipeline='{random.choice(SPECS)}'"] if random.random() < 0.8 else []
+    for _ in range(random.choice((0, 1, 2))):
+        words += _flag(random, random.choice(flags_of("mcir-opt")))
+    line = f"// configuration: {' '.join(words)}\n"
+    return line.replace("'", random.choice(("'", "'", '"', ""))) * random.choice((1, 1, 1, 2))
+
+
 def _value(random: Random, flag: Flag) -> str:
+    if flag.name == "--load-pass-plugin":
+        return random.choice(PLUGINS)
     if flag.metavar.startswith(("FILE", "OUT")) or flag.name == "-o":
         return random.choice(OUTPUTS)
     if flag.metavar.startswith("X.npz"):

@@ -8,7 +8,7 @@ from random import Random
 
 from tests.endurance import seeds, text_mutators
 from tests.endurance.case import INPUT, LSP, Case
-from tests.endurance.command_lines import PROFITABLE, drawn, plain
+from tests.endurance.command_lines import PROFITABLE, configuration, drawn, plain
 
 TEXT_TOOLS = ("mcir-opt", "mcir-opt", "mcir-opt", "mcir-fmt", "mcir-translate", "mcir-diff", "mcir-run")
 
@@ -35,9 +35,13 @@ def _flags(random: Random, number: int, tool: str) -> Case:
     text = seeds.pick_text(random)
     if random.random() < 0.1:
         text = text_mutators.mutated(random, "tokens", text)
-    data = text.encode("utf-8", "surrogatepass")
+    argv = drawn(random, tool)
+    if tool == "mcir-opt" and random.random() < 0.15:
+        text = configuration(random) + text
+        argv.append("--run-reproducer")
+    data = text.encode("utf-8", "replace")
     files = {INPUT: data, "other.mcir": seeds.pick_text(random).encode(), "in.npz": arrays()}
-    return Case("flags", tool, drawn(random, tool), files, data)
+    return Case("flags", tool, argv, files, data)
 
 
 def _generated(random: Random, number: int, tool: str) -> Case:

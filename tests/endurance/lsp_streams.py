@@ -40,7 +40,6 @@ WHOLE = (
 )
 WAIT = 60.0  # seconds for the answers to a stream
 _LAST = 10**9  # the id of the last request
-_OF_THE_CLIENT = ("JSONDecodeError", "UnicodeDecodeError", "RecursionError")
 _UNOPENED = tuple(f"Error in server: KeyError: {unquote(uri)!r}" for uri in URIS)
 _FAULTS_OF_OURS = (-32603, -32001)  # internal error, unknown error
 
@@ -214,7 +213,7 @@ def serve(messages: list[bytes]) -> str:
         if answer.get("method") == "window/showMessage":
             message = answer["params"]["message"]
             # a change of a text that was never opened; no JSON
-            if message not in _UNOPENED and not any(told in said for told in _OF_THE_CLIENT):
+            if message not in _UNOPENED and all(map(_is_json, messages)):
                 return f"shows an error: {message[:200]}\n{said[-3000:]}"
     if code_at_end != 0:
         return f"exit code {code_at_end}\n{said[-2000:]}"
@@ -231,6 +230,13 @@ def _answers(data: bytes) -> list[dict[str, Any]]:
         at = match.end() + int(match[1])
         found.append(json.loads(data[match.end() : at]))
     return found
+
+
+def _is_json(message: bytes) -> bool:
+    try:
+        return json.loads(message.partition(b"\r\n\r\n")[2] or b"{}") is not None
+    except ValueError:
+        return False
 
 
 def _asked(messages: list[bytes]) -> set[int]:
