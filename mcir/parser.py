@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcir.diagnostics import MCIRError
 from mcir.location import Source
 from mcir.module import MCModule
 from mcir.syntax import fast
-from mcir.syntax.actions import Actions
-from mcir.syntax.errors import broken_from, syntax_error
-from mcir.syntax.grammar import lark_parser, plain_parser
-
-if TYPE_CHECKING:
-    from lark.exceptions import UnexpectedInput
-
+from mcir.syntax.actions import MAX_DIAGNOSTICS, Actions
 
 __all__ = ["parse_module"]
 
 
 def parse_module(text: str, filename: str = "<string>", first_line: int = 1) -> MCModule:
-    """The module that `text` spells. Raises MCIRError with one diagnostic per fault.
+    """The module that `text` spells. Raises MCIRError with one diagnostic per fault, at most MAX_DIAGNOSTICS.
 
     `first_line` is the line number of the first line, for a piece of a larger file.
     """
@@ -32,55 +26,47 @@ def parse_module(text: str, filename: str = "<string>", first_line: int = 1) -> 
     collecting = gc.isenabled()
     gc.disable()  # a model under construction is no garbage; looking for some costs a third of the time
     try:
-        items = fast.read(source, actions)
-    except fast.NotByTables as misfit:
-        error = _syntax_error(misfit.rest(text))
-        if error is None or broken_from(error, text) > misfit.read_to:
-            return parse_with_lark(source)  # what did not fit was only unusual
-        _add_syntax_error(actions, error)
-        items = []
+        items = _read(fast.Reader(source, actions), source, actions)
     finally:
         if collecting:
             gc.enable()
-    return _finish(actions, items)
+    return _finish(actions, items) if items is not None else parse_with_lark(source)
 
 
 def parse_with_lark(source: Source) -> MCModule:
     """`parse_module` by Lark alone. Raises MCIRError."""
-    from lark.exceptions import UnexpectedInput
+    from mcir.syntax.lark_reader import read_with_lark
 
-    lark, actions = lark_parser()
-    actions.begin(source)
-    items: Any = []
-    try:
-        items = lark.parse(source.text)
-    except UnexpectedInput:
-        error = _syntax_error(source.text)
-        assert error is not None
-        _add_syntax_error(actions, error)
+    actions, items = read_with_lark(source)
     return _finish(actions, items)
 
 
-def _syntax_error(text: str) -> UnexpectedInput | None:
-    """The first syntax error that Lark finds in `text`, or None."""
-    from lark.exceptions import UnexpectedInput
+def _read(reader: fast.Reader, source: Source, actions: Actions) -> list[Any] | None:
+    """The items of the text, over all its syntax errors; None where the text is only unusual."""
+    recovery: Any = None
+    at = 0
+    while True:
+        try:
+            return reader.items(at)
+        except fast.NotByTables as misfit:
+            from mcir.syntax.errors import syntax_error
+            from mcir.syntax.recovery import Recovery, find_error
 
-    try:
-        plain_parser().parse(text)
-    except UnexpectedInput as error:
-        return error
-    return None
+            broken = find_error(source.text, misfit.offset, misfit.body, misfit.closed, misfit.read_to)
+            if broken is None:
+                return None
+            recovery = recovery or Recovery(source, actions)
+            fault = syntax_error(source, broken.offset, broken.token, broken.expected)
+            found = recovery.meet(broken, fault, misfit.block_begin)
+            if found is None:
+                return []
+            at = reader.resume(broken, found)
 
 
-def _add_syntax_error(actions: Actions, error: UnexpectedInput) -> None:
-    """Enters a syntax error; the statement that it stands in is half read, and so are all other faults of it."""
-    actions.forget_from(broken_from(error, actions.source.text))
-    actions.diagnostics.append(syntax_error(error, actions.source))
-
-
-def _finish(actions: Actions, items: list[object]) -> MCModule:
-    """The module of the parsed items. Raises MCIRError with the faults the actions found."""
-    if actions.diagnostics:
-        ordered = sorted(actions.diagnostics, key=lambda fault: fault.location.offset if fault.location else 0)
-        raise MCIRError(ordered)
+def _finish(actions: Actions, items: list[Any]) -> MCModule:
+    """The module of the parsed items. Raises MCIRError with the faults that were found."""
+    faults = actions.diagnostics + actions.syntax_errors
+    if faults:
+        ordered = sorted(faults, key=lambda fault: fault.location.offset if fault.location else 0)
+        raise MCIRError(ordered[:MAX_DIAGNOSTICS])
     return actions.module(items)

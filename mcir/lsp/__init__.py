@@ -1,7 +1,6 @@
 """The language server (extra `lsp`). Only the last four of these files need pygls.
 
-    automaton.py    the grammar's own LALR tables, as a loop that any text can be fed to
-    tolerant.py     reads a text to tokens with it, also a broken one: faults, then goes on
+    tolerant.py     reads a text to tokens, also a broken one: faults, then goes on
     index.py        which token is which name: definitions, uses, the outline
     references.py   attributes whose strings and symbols are names
     positions.py    offsets and the protocol's positions

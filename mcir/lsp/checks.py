@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from types import SimpleNamespace
-from typing import Any, cast
 
 from mcir.analysis.holds import find_holds
 from mcir.diagnostics import Diagnostic, MCIRError
@@ -15,7 +13,6 @@ from mcir.module import MCModule
 from mcir.parser import parse_module
 from mcir.passes import Remark, registered_passes
 from mcir.passes.dce import live_nodes
-from mcir.syntax.errors import syntax_error
 from mcir.verifier import verify_module
 
 ERROR, WARNING, INFORMATION, HINT = 1, 2, 3, 4  # as the protocol numbers severities
@@ -54,7 +51,6 @@ def _check(chunk: Chunk) -> Iterator[Diagnostic]:
         module = parse_module(source.text, source.name, source.first_line)
     except MCIRError as error:
         yield from error.diagnostics
-        yield from _further_syntax_errors(chunk, error.diagnostics)
         return
     found = verify_module(module)
     yield from found
@@ -71,18 +67,6 @@ def _dead(module: MCModule) -> Iterator[Diagnostic]:
         for node in graph.nodes:
             if id(node) not in live:
                 yield Diagnostic("leads to no output of the graph", node.loc, UNNEEDED)
-
-
-def _further_syntax_errors(chunk: Chunk, known: list[Diagnostic]) -> Iterator[Diagnostic]:
-    """The parser stops at the first syntax error; the index goes on and meets the others, at most one a line."""
-    lines = {diagnostic.location.line_column()[0] for diagnostic in known if diagnostic.location}
-    for fault in chunk.reading.faults:
-        error = SimpleNamespace(pos_in_stream=fault.offset, token=None, expected=fault.expected)
-        diagnostic = syntax_error(cast(Any, error), chunk.source)
-        line = diagnostic.location.line_column()[0] if diagnostic.location else 0
-        if line not in lines:
-            lines.add(line)
-            yield diagnostic
 
 
 def _remarks(module: MCModule) -> Iterator[Diagnostic]:

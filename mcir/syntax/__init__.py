@@ -4,7 +4,10 @@
     values.py     actions of the rules for types, attributes and names
     actions.py    actions of the rules for modules, graphs, regions and nodes
     comments.py   which item a comment belongs to
-    errors.py     Lark's syntax errors in words
+    errors.py     syntax errors in words
+    automaton.py  Lark's LALR tables of the whole grammar, as a loop that can be fed any text
+    recovery.py   where the reading goes on behind a syntax error
+    lark_reader.py  reads a text by Lark alone
     generate.py   derives tables.py from the grammar
     fast.py       reads most texts by those tables, ten times faster, without loading Lark
 """

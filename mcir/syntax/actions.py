@@ -19,7 +19,7 @@ from mcir.ops import all_ops, lookup
 from mcir.regions import ExecutionRegion, Region, StreamingRegion, TileRegion
 from mcir.rewriter import fresh_name
 from mcir.syntax.comments import CommentPlacer
-from mcir.syntax.values import Token, ValueActions
+from mcir.syntax.values import Token, ValueActions, make_token
 from mcir.types import TensorType
 from mcir.values import MCValue
 
@@ -56,6 +56,12 @@ class Scope:
         for name in self.frames.pop():
             del self.values[name]
 
+    def forget_from(self, offset: int) -> None:
+        """Takes away the values of the innermost region that stand at or behind `offset` in the text."""
+        names = self.frames[-1]
+        while names and (loc := self.values[names[-1]].loc) is not None and loc.offset >= offset:
+            del self.values[names.pop()]
+
     def enter(self, value: MCValue) -> None:
         self.values[value.name] = value
         self.frames[-1].append(value.name)
@@ -67,10 +73,14 @@ class Actions(ValueActions):
     def begin(self, source: Source) -> None:
         """Forgets the text before and starts with `source`."""
         self.source = source
-        self.diagnostics: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []  # faults other than syntax
+        self.syntax_errors: list[Diagnostic] = []
         self.comments = CommentPlacer(source.text)
         self.scope = Scope()
         self.open_regions = 0
+        self.lost: set[str] = set()  # names that may be defined in a statement that has a syntax error
+        self.last_item = 0  # where the graph or outermost region begins that was closed last
+        self.last_return = 0  # where the `return` stands that was read last
         self.depths: dict[int, int] = {}  # id of a list or dictionary -> how deep it nests
 
     def on_comment(self, token: Token) -> Token:
@@ -85,8 +95,9 @@ class Actions(ValueActions):
         self.diagnostics.append(Diagnostic(message, token, hint=hint, notes=list(notes)))
 
     def forget_from(self, offset: int) -> None:
-        """Drops the faults found at or behind `offset`: those of a statement that has a syntax error are not told."""
+        """Drops faults and values at or behind `offset`: a statement with a syntax error is as good as not there."""
         self.diagnostics = [fault for fault in self.diagnostics if fault.location and fault.location.offset < offset]
+        self.scope.forget_from(offset)
 
     def locate(self, token: Token | None) -> Location | None:
         if token is None or token.start_pos is None:
@@ -121,11 +132,13 @@ class Actions(ValueActions):
         graph.nodes = nodes
         graph.outputs = outputs
         _name_the_unnamed(nodes)
+        self.last_item = graph.loc.offset if graph.loc else 0
         self.comments.close(brace.start_pos, graph)
         return graph
 
     def return_(self, keyword: Token, operands: list[MCValue]) -> list[MCValue]:
         self.comments.pass_over(keyword.start_pos)
+        self.last_return = keyword.start_pos
         return operands
 
     def region_head(
@@ -150,8 +163,22 @@ class Actions(ValueActions):
         _name_the_unnamed(region.nodes)
         self.scope.pop()
         self.open_regions -= 1
+        if self.open_regions == 0:
+            self.last_item = region.loc.offset if region.loc else 0
         self.comments.close(brace.start_pos, region)
         return region
+
+    def lost_head(self, kind: str, begin: int) -> SemanticGraph | Region:
+        """Stands for a head with a syntax error; `kind` is the terminal that it begins with."""
+        if kind == "GRAPH":
+            return self.graph_head(make_token("graph", begin), make_token("@_", begin), [], {})
+        return self.region_head(make_token("tile", begin), make_token("@_", begin), [], {})
+
+    def undo_head(self, head: SemanticGraph | Region) -> None:
+        """Forgets a head that turned out to have a syntax error."""
+        if isinstance(head, Region):
+            self.scope.pop()
+            self.open_regions -= 1
 
     def signature(self, *lists: list[MCValue]) -> list[list[MCValue]]:
         return list(lists)
@@ -239,7 +266,7 @@ class Actions(ValueActions):
         name = self.read(token)
         value = self.scope.values.get(name)
         if value is None:
-            if len(self.diagnostics) < MAX_DIAGNOSTICS:
+            if name not in self.lost and len(self.diagnostics) < MAX_DIAGNOSTICS:
                 known = (f"%{known}" for known in self.scope.values)
                 self.fault(token, f"value %{name} is not defined here", did_you_mean(f"%{name}", known))
             value = MCValue(name, (), "fp32", loc=self.locate(token))

@@ -1,8 +1,9 @@
-"""Lark's syntax errors in words: what stood there, what was expected, and a hint."""
+"""Syntax errors in words: what stood there, what was expected, and a hint."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from mcir.diagnostics import Diagnostic
 from mcir.location import Location, Source
@@ -44,63 +45,34 @@ _WORDS: dict[str, str] = {
 _VALUES = {"TRUE", "FALSE", "INT", "FLOAT", "STRING", "SYMBOL", "LSQB", "LBRACE", "_TENSOR"}
 
 
-def syntax_error(error: UnexpectedInput, source: Source) -> Diagnostic:
-    """The diagnostic for a Lark error. Its location is the first character not understood."""
-    text = source.text
-    offset, token = _offset(error, text), getattr(error, "token", None)
-    end = offset + (len(str(token)) if token is not None and token.type != "$END" else 1)
-    expected = _expected(error)
-    message = f"{_got(text, offset, token)}, expected {_listing(expected)}" if expected else _got(text, offset, token)
-    return Diagnostic(message, Location(source, offset, end), hint=_hint(text, offset, expected))
+def syntax_error(source: Source, offset: int, token: str | None, expected: Iterable[str]) -> Diagnostic:
+    """The diagnostic for what stands at `offset`, the first character not understood.
+
+    token: the text there, if it is a token at all. expected: the terminals that would have been right.
+    """
+    text, wanted = source.text, set(expected)
+    end = offset + (len(token) if token is not None else 1)
+    message = _got(text, offset, token)
+    message = f"{message}, expected {_listing(wanted)}" if wanted else message
+    return Diagnostic(message, Location(source, offset, end), hint=_hint(text, offset, wanted))
 
 
-def _offset(error: UnexpectedInput, text: str) -> int:
+def error_place(error: UnexpectedInput, text: str) -> tuple[int, str | None]:
+    """The offset of a Lark error, and the token that stands there, if it is one."""
     offset, token = error.pos_in_stream, getattr(error, "token", None)
     if offset is None or offset < 0 or (token is not None and token.type == "$END"):
-        return len(text.rstrip())
-    return offset
+        return len(text.rstrip()), None
+    return offset, str(token) if token is not None else None
 
 
-def broken_from(error: UnexpectedInput, text: str) -> int:
-    """Where the statement or head begins that is half read at an error of the parser without actions.
-
-    The place of the error where nothing is open: behind a brace, between statements.
-    """
-    offset = _offset(error, text)
-    state = error.interactive_parser.parser_state
-    rows = state.parse_conf.states
-    top = next(at for at in reversed(range(len(state.state_stack))) if _begins_statement(rows[state.state_stack[at]]))
-    half_read = state.value_stack[top:]
-    kinds = [getattr(value, "type", "") for value in half_read]
-    if not half_read or (kinds[-1] == "RBRACE" and "LBRACE" not in kinds):  # the brace closed a graph or region
-        return offset
-    return next((place for value in half_read if (place := _begin(value)) is not None), offset)
-
-
-def _begins_statement(row: dict[str, Any]) -> bool:
-    return any(name in row and row[name][0].name == "Shift" for name in ("RESULTS", "GRAPH"))
-
-
-def _begin(value: Any) -> int | None:
-    """The offset of the first token in a token or tree, which may be empty."""
-    tokens = [value] if hasattr(value, "start_pos") else value.scan_values(lambda leaf: True)
-    return min((token.start_pos for token in tokens), default=None)
-
-
-def _expected(error: Any) -> set[str]:
-    """The terminals that would have been right here."""
-    names = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None)
-    return set(names or ()) - {"COMMENT", "WHITESPACE"}
-
-
-def _got(text: str, offset: int, token: Any) -> str:
+def _got(text: str, offset: int, token: str | None) -> str:
     if offset >= len(text.rstrip()):
         return "unexpected end of the text"
     if text[offset] == '"':
         line = text[offset : text.find("\n", offset) if "\n" in text[offset:] else len(text)]
         if token is None:
             return "unterminated string" if line.count('"') == 1 else "unexpected string"
-    shown = str(token) if token is not None else _word_at(text, offset)
+    shown = token if token is not None else _word_at(text, offset)
     shown = shown if len(shown) <= 40 else shown[:37] + "..."
     return f"unexpected {_quoted(shown)}"
 

@@ -1,9 +1,9 @@
 """Reads a text by the tables derived from the grammar; `generate.py` explains them.
 
 The model is that of Lark, and so are the diagnostics: the same actions are called. Where a piece
-of the text does not fit the tables, either it has a syntax error, and Lark is asked for the error
-from the enclosing graph or region on; or it is only unusual (a comment in the middle of a node,
-attributes nested very deep), and Lark reads the whole text.
+of the text does not fit the tables, either it has a syntax error, and the reading goes on behind it as
+`recovery.py` says; or it is only unusual (a comment in the middle of a node, attributes nested very deep), and
+Lark reads the whole text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcir.graph import SemanticGraph
 from mcir.location import Location, Source
@@ -19,39 +19,36 @@ from mcir.nodes import MCNode
 from mcir.syntax import tables
 from mcir.syntax.actions import Actions
 from mcir.syntax.grammar import grammar_checksum
+from mcir.syntax.values import PlacedText, make_token
 from mcir.types import TensorType
 from mcir.values import MCValue
 
+if TYPE_CHECKING:
+    from mcir.syntax.recovery import Broken, Resume
+
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _COMMENT = re.compile(r"//[^\r\n]*")
-# Shorter than any other graph or region: they stand for one that is read, so that Lark is in the
-# same state behind them.
-_EMPTY_GRAPH = "graph@_(){return}"
-_EMPTY_REGION = "tile@_{}"
+TOP, GRAPH, REGION = "top", "graph", "region"  # where a statement can stand: between graphs and regions, or in one
 # What no node begins with: a keyword, a closing brace, a comment, the end.
 _NO_NODE = re.compile(rf"[ \t\r\n]*+(?:{'|'.join(tables.TERMINALS[name] for name in tables.KEYWORDS)}|\}}|//|\Z)")
 _MAX_MEMO = 100_000  # distinct texts remembered; past that, memory would grow with the input
 
 
 class NotByTables(Exception):
-    """The text does not fit the tables from `offset` on; `before` stands for what comes before.
+    """The text does not fit the tables from `offset` on, where a statement begins.
 
     The statement that does not fit begins at `read_to`; one before it may have to be read again, as it may go on there.
+    `body` says what it stands in, `block_begin` where that begins (at top level: the item before), and `closed` what
+    was closed there before, if anything.
     """
 
-    def __init__(self, offset: int, read_to: int, before: list[tuple[int, str]]) -> None:
+    def __init__(self, offset: int, read_to: int, body: str, closed: str, block_begin: int) -> None:
         super().__init__(offset)
         self.offset = offset
         self.read_to = read_to
-        self.before = before
-
-    def rest(self, text: str) -> str:
-        """`text` with blanks for all that is read and closed; offsets stay as they are."""
-        pieces, done = [], 0
-        for start, piece in self.before:
-            pieces += [" " * (start - done), piece]
-            done = start + len(piece)
-        return "".join(pieces) + " " * (self.offset - done) + text[self.offset :]
+        self.body = body
+        self.closed = closed
+        self.block_begin = block_begin
 
 
 @cache
@@ -60,45 +57,27 @@ def tables_fit() -> bool:
     return grammar_checksum() == tables.GRAMMAR_CHECKSUM
 
 
-class _Token(str):
-    """A piece of text that knows its place, as Lark's tokens do."""
+class Reader:
+    """Reads one text. Faults are left in `actions`."""
 
-    __slots__ = ("end_pos", "start_pos")
-    start_pos: int
-    end_pos: int
-
-
-def _token(text: str, start: int) -> _Token:
-    token = _Token(text)
-    token.start_pos = start
-    token.end_pos = start + len(text)
-    return token
-
-
-def read(source: Source, actions: Actions) -> list[Any]:
-    """The graphs and regions of the text. Faults are left in `actions`. Raises NotByTables."""
-    actions.begin(source)
-    return _Reader(source, actions).items()
-
-
-class _Reader:
     def __init__(self, source: Source, actions: Actions) -> None:
         self.source = source
         self.text = source.text
+        actions.begin(source)
         self.actions = actions
         self.done: list[Any] = []
         # Open graphs and regions: head, body so far, where the head begins and its brace ends.
         self.open: list[tuple[Any, list[Any], int, int]] = []
         self.outputs: list[MCValue] | None = None  # of the open graph, once its `return` is read
-        self.last_closed = -1, -1, ""  # the graph or region: its begin, its end, one of its kind
+        self.last_closed = -1  # where the graph or region ends that was closed last
         self.last = -1  # where the node or `return` begins that was read last
         # What texts mean that were read once; attributes come as a function that makes them anew.
         self.types: dict[str, list[TensorType]] = {}
         self.copies: dict[str | None, Callable[[], dict[str, Any]]] = {None: dict, "": dict}
         self.ops: dict[str, str] = {}
 
-    def items(self) -> list[Any]:
-        at = 0
+    def items(self, at: int = 0) -> list[Any]:
+        """The graphs and regions of the text, read from `at` on. Raises NotByTables."""
         while True:
             if self.open and self.outputs is None:
                 at = self.nodes(at)
@@ -201,7 +180,7 @@ class _Reader:
 
     def mark(self, at: int) -> int:
         """Reads what is no node: a head, `return` or a closing brace."""
-        in_graph = bool(self.open) and isinstance(self.open[-1][0], SemanticGraph)
+        in_graph = self.in_graph()
         if self.text[at : at + 1] == "}" and self.open and (self.outputs is not None or not in_graph):
             return self.close(at)
         if self.outputs is not None:
@@ -217,7 +196,7 @@ class _Reader:
         if self.open and _regex(tables.NODE).match(self.text, at):
             return at  # a node behind a comment
         # What does not fit may be the rest of a node whose beginning did.
-        after = max(self.open[-1][3] if self.open else 0, self.last_closed[1])
+        after = max(self.open[-1][3] if self.open else 0, self.last_closed)
         raise self.misfit(self.last if self.last >= after else at, at)
 
     def at_keyword(self, name: str, at: int) -> bool:
@@ -227,14 +206,15 @@ class _Reader:
         head, end = self.table(start, at)
         end = self.space(end)
         if self.text[end : end + 1] != "{":
+            self.actions.undo_head(head)
             raise self.misfit(at)
         self.open.append((head, [], at, end + 1))
         return end + 1
 
     def close(self, at: int) -> int:
-        head, body, begin, _ = self.open.pop()
-        self.last_closed = begin, at, _EMPTY_GRAPH if self.outputs is not None else _EMPTY_REGION
-        brace = _token("}", at)
+        head, body, _, _ = self.open.pop()
+        self.last_closed = at
+        brace = make_token("}", at)
         if self.outputs is not None:
             item: Any = self.actions.graph(head, *body, self.outputs, brace)
             self.outputs = None
@@ -243,22 +223,41 @@ class _Reader:
         (self.open[-1][1] if self.open else self.done).append(item)
         return at + 1
 
+    def in_graph(self) -> bool:
+        return bool(self.open) and isinstance(self.open[-1][0], SemanticGraph)
+
     def misfit(self, at: int, read_to: int = 0) -> NotByTables:
-        before = [(start, self.text[start:end]) for _, _, start, end in self.open]
-        begin, end, stand_in = self.last_closed
-        if stand_in and end < at and (not before or begin >= self.open[-1][3]):
-            before.append((begin, stand_in))
-        return NotByTables(at, max(at, read_to), before)
+        body = GRAPH if self.in_graph() else REGION if self.open else TOP
+        block_begin = self.open[-1][2] if self.open else self.actions.last_item
+        closed = TOP
+        if self.last_closed >= (self.open[-1][3] if self.open else 0):
+            closed = GRAPH if not self.open and isinstance(self.done[-1], SemanticGraph) else REGION
+        return NotByTables(at, max(at, read_to), body, closed, block_begin)
+
+    def resume(self, broken: Broken, found: Resume) -> int:
+        """Gets over a syntax error; the offset from which `items` goes on. What is read from then on is no model."""
+        self.last, self.outputs = -1, None
+        at = found.offset
+        while found.closes_all and self.open:
+            self.outputs = [] if self.in_graph() else None
+            self.close(at)
+        self.last_closed = -1
+        if found.returns:
+            self.outputs = []
+        if found.opens:
+            self.open.append((self.actions.lost_head(found.opens, broken.begin), [], broken.begin, at + 1))
+            at += 1
+        return at
 
     # -- nodes ---------------------------------------------------------------------------------
 
     def careful_node(self, spans: list[tuple[int, int]]) -> MCNode:
         """The node whose items stand at `spans`, by the grammar's own actions as Lark would call them."""
         actions = self.actions
-        results, op, name, operands, attrs, types = (_token(self.text[begin:end], begin) for begin, end in spans)
+        results, op, name, operands, attrs, types = (make_token(self.text[begin:end], begin) for begin, end in spans)
         self.last = results.start_pos if results else op.start_pos
         inputs = [
-            actions.use(_token(item.group(), operands.start_pos + item.start()))
+            actions.use(make_token(item.group(), operands.start_pos + item.start()))
             for item in _regex(tables.TERMINALS["VALUE"]).finditer(operands)
         ]
         faults = len(actions.diagnostics)
@@ -275,7 +274,7 @@ class _Reader:
                 self.copies[str(attrs)] = _copier(read_attrs)
         return node
 
-    def piece(self, start: str, token: _Token) -> list[Any]:
+    def piece(self, start: str, token: PlacedText) -> list[Any]:
         """A piece that the expression took in whole, read by its own rule; nothing for no text."""
         if not token:
             return []
@@ -305,7 +304,7 @@ class _Reader:
             if action >= 0:
                 assert match is not None
                 states.append(action)
-                values.append(_token(match.group(), at))
+                values.append(make_token(match.group(), at))
                 at = end = match.end()
                 continue
             origin, rule, letters = tables.RULES[-1 - action]

@@ -11,9 +11,25 @@ from mcir.text import unquote
 from mcir.types import DTYPE_ALIASES, DTYPES, MAX_ATTRIBUTE_DEPTH, RESIDENCIES, Dim, Symbol, TensorType
 
 _Container = TypeVar("_Container", list[Any], dict[str, Any])
-Token = Any  # a str with `start_pos` and `end_pos`: Lark's own, or that of fast.py
+Token = Any  # a str with `start_pos` and `end_pos`: Lark's own, or PlacedText
 
 _MAX_DECIMAL_DIGITS = 4000  # Python reads longer ones in quadratic time; hexadecimal has no limit
+
+
+class PlacedText(str):
+    """A piece of text that knows its place, as Lark's tokens do."""
+
+    __slots__ = ("end_pos", "start_pos")
+    start_pos: int
+    end_pos: int
+
+
+def make_token(text: str, start: int) -> PlacedText:
+    """`text` as the token that begins at `start`."""
+    token = PlacedText(text)
+    token.start_pos = start
+    token.end_pos = start + len(text)
+    return token
 
 
 class ValueActions:

@@ -106,6 +106,6 @@ def test_plain_lines_need_no_lark(monkeypatch: pytest.MonkeyPatch) -> None:
     text = TEXTS[1]
     source = Source("<string>", text)
     actions = Actions()
-    items = fast.read(source, actions)
+    items = fast.Reader(source, actions).items()
     assert actions.diagnostics == []
     assert actions.module(items) == by_lark(text)

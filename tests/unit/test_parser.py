@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from mcir.diagnostics import MCIRError
 from mcir.parser import parse_module
 from mcir.printer import print_module
+from mcir.syntax.actions import MAX_DIAGNOSTICS
+from mcir.syntax.automaton import Stack
 from mcir.types import MAX_ATTRIBUTE_DEPTH, Symbol, TensorType
 
 GRAPH = "graph @g() {{ {} return }}"
@@ -212,3 +216,83 @@ def test_no_comment_is_lost_wherever_it_stands(text: str) -> None:
     printed = print_module(parse_module(text))
     assert sorted(re.findall(r"(?<!\")// ?(\w+)", printed)) == sorted(written)
     assert print_module(parse_module(printed)) == printed
+
+
+# A text with several syntax errors -> where all faults stand. Every other line is sound, so that nothing else is told.
+NEG = ": tensor<4xfp16>"
+SEVERAL: list[tuple[str, list[str], list[str]]] = [
+    ("nodes", [f"%a = neg %x, {NEG}", f"%b = neg %a {NEG}", f"%c = neg %b {{k = }} {NEG}", "return %c"],
+     ["2:14", "4:18"]),
+    ("other faults between", [f"%a = neg %x ) {NEG}", f"%b = rely %a {NEG}", f"%c = neg %d {NEG}", "return %a ;"],
+     ["2:13", "3:6", "4:10", "5:11"]),
+    ("other faults of a broken node", [f"%a = rely %y {{k = tensor<4xf16>, 3}} {NEG}", "return %a"], ["2:34"]),
+    ("a brace that stays open", [f"%a = neg %x {{k = [1, {{j = 2 {NEG}", f"%b = neg %a {NEG}", "return %b"], ["2:29"]),
+    ("a string that stays open", [f'%a = neg %x {{k = "abc}} {NEG}', f"%b = neg %a {NEG}", "return %b"], ["2:18"]),
+    ("a broken return", [f"%a = neg %x {NEG}", "return %a %a"], ["3:11"]),
+    ("a return in the middle", ["return %x", f"%a = neg %x {NEG}", "return %a"], ["3:1"]),
+    ("a brace too many", [f"%a = neg %x {NEG}", "}", f"%b = neg %a {NEG}", "return %b"], ["3:1"]),
+    ("no return", [f"%a = neg %x {NEG}"], ["3:1"]),
+    ("a result that is lost", [f"a = neg %x {NEG}", f"%b = neg %a {NEG}", "return %b"], ["2:3"]),
+    ("a quoted name that is lost", [f'%"a b" = neg %x ) {NEG}', f'%b = neg %"a b" {NEG}', "return %b"], ["2:17"]),
+    ("a name defined again", [f"%a = neg %x ) {NEG}", f"%a = neg %x {NEG}", "return %a"], ["2:13"]),
+    ("a region in a graph", ["tile @t {", f"%a = neg %x {NEG}", "}", "return %a"], ["3:1"]),
+    ("the end of a line", ["%a = neg %x", "%b = = neg %a", "return %x ) }"], ["2:1", "3:6", "4:11"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "places"), [case[1:] for case in SEVERAL], ids=[case[0] for case in SEVERAL])
+def test_several_syntax_errors_and_nothing_that_only_follows(lines: list[str], places: list[str]) -> None:
+    graph = "\n".join(["graph @g(%x: tensor<4xfp16>) {", *lines, "}"])
+    whole = f"\ngraph @h(%y: tensor<4xfp16>) {{\n%z = rely %y {NEG}\nreturn %z\n}}\n"
+    found = [text.split(" error:")[0] for text in faults(graph + whole)]
+    assert found == [f"f.mcir:{place}:" for place in [*places, f"{len(lines) + 4}:6"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("graph @a(%x tensor<fp32>) {\n return %x }\ngraph @b(%x: tensor<fp32) {\n return %y }", ["1:13", "3:25", "4:9"]),
+        ("graph @a() { return\ngraph @b() { return\ngraph @c() { return }", ["2:1", "3:1"]),
+        ("execution @a(%x) {\n tile @b {\n %y = = } }\ngraph g() { return }", ["1:16", "3:7", "4:7"]),
+        ("tile @a {\n tile @b { %x = }\n tile @c attributes {k = } { %x = } }", ["2:17", "3:26", "3:35"]),
+        ("grpah @a(%x: tensor<fp32>) {\n %y = = \n return %x }\n junk graph @b() { return )}", ["1:1", "2:7", "4:27"]),
+        ("graph @a() { return } }\n}\n junk", ["1:23"]),
+        ("graph @a() { \"f\" {k = 1 return }", ["1:25"]),
+        ("graph @a(", ["1:10"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_heads_and_ends(text: str, places: list[str]) -> None:
+    if not places:
+        assert parse_module(text).graphs == []
+        return
+    assert [fault.split(" error:")[0] for fault in faults(text)] == [f"f.mcir:{place}:" for place in places]
+
+
+def test_many_syntax_errors_cost_no_more_than_the_text() -> None:
+    def seconds(text: str) -> float:
+        begin = time.process_time()
+        with pytest.raises(MCIRError) as caught:
+            parse_module(text)
+        assert len(caught.value.diagnostics) <= MAX_DIAGNOSTICS
+        return time.process_time() - begin
+
+    head, lines = "graph @g(%x: tensor<4xfp16>) {\n", f"%a = neg %x ) {NEG}\n"
+    for text in (head + lines * 100_000, head * 100_000, "}\n" * 100_000, head + '"a' * 100_000, head + "%a, " * 50_000):
+        assert seconds(text) < 5
+
+
+def test_an_error_behind_many_nodes_is_found_by_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"%v{at + 1} = neg %v{at} {NEG}" for at in range(5000)]
+    text = "\n".join(["graph @g(%v0: tensor<4xfp16>) {", *lines, "%w = neg )", f"%u = neg %v7 {NEG}", "return %w }"])
+    tokens = 0
+    feed = Stack.feed
+
+    def counted(stack: Stack, terminal: str) -> bool:
+        nonlocal tokens
+        tokens += 1
+        return feed(stack, terminal)
+
+    monkeypatch.setattr(Stack, "feed", counted)
+    assert len(faults(text)) == 1
+    assert tokens < 50

@@ -1,24 +1,34 @@
 """The LALR automaton that Lark made of the grammar, as a loop that can be fed any text, token by token.
 
-There is no second grammar: states, rules and terminals are those of `grammar/mcir.lark`.
+There is no second grammar: states, rules and terminals are those of `grammar/mcir.lark`. Recovery from syntax
+errors and the language server use it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from mcir.syntax.fast import GRAPH, REGION, TOP
 from mcir.syntax.grammar import plain_parser
 
 END = "$END"
+# The shortest head of a graph and of a region, by the terminal that it begins with.
+HEADS = {"GRAPH": ("GRAPH", "SYMBOL", "LPAR", "RPAR"), "REGION_KIND": ("REGION_KIND", "SYMBOL")}
+_OPENINGS = {TOP: (), GRAPH: (*HEADS["GRAPH"], "LBRACE"), REGION: (*HEADS["REGION_KIND"], "LBRACE")}
 _IGNORED = frozenset({"COMMENT", "WHITESPACE"})
+_WHOLE = {TOP: (), GRAPH: (*_OPENINGS[GRAPH], "RETURN", "RBRACE"), REGION: (*_OPENINGS[REGION], "RBRACE")}
 
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """`rows` gives for each state and symbol the state to go to, or -1 - n to reduce by rule n."""
+    """`rows` gives for each state and symbol the state to go to, or -1 - n to reduce by rule n.
+
+    `bodies` says of the states in which a statement may begin what it stands in: TOP, GRAPH or REGION.
+    """
 
     rows: dict[int, dict[str, int]]
     rules: list[tuple[str, int]]  # left side, number of items
@@ -26,6 +36,8 @@ class Automaton:
     end: int  # the state of a whole text
     lexers: dict[int, re.Pattern[str]]  # by state: the terminals that may stand there, by priority
     terminals: dict[str, re.Pattern[str]]
+    bodies: dict[int, str]
+    anything: re.Pattern[str]  # every terminal, whatever the state
 
     def match(self, state: int, text: str, at: int) -> re.Match[str] | None:
         """The terminal at `at` (`lastgroup`) that may stand in `state`."""
@@ -43,7 +55,19 @@ def automaton() -> Automaton:
     rules = [(str(rule.origin.name), len(rule.expansion)) for rule in numbers]
     scanners = {state: _scanner(lexers[state], row) for state, row in rows.items()}
     terminals = {terminal.name: re.compile(terminal.pattern.to_regexp()) for terminal in lark.terminals}
-    return Automaton(rows, rules, table.start_states["start"], table.end_states["start"], scanners, terminals)
+    bodies = {state: body for state, row in rows.items() if (body := body_of([name for name in row if row[name] >= 0]))}
+    anything = _alternatives(lark.parser.lexer.root_lexer.terminals)
+    start, end = table.start_states["start"], table.end_states["start"]
+    return Automaton(rows, rules, start, end, scanners, terminals, bodies, anything)
+
+
+def body_of(shifts: Collection[str]) -> str:
+    """What a statement stands in that begins in a state which shifts these terminals; "" if none does."""
+    if "GRAPH" in shifts:
+        return TOP
+    if "RESULTS" not in shifts:
+        return ""
+    return GRAPH if "RETURN" in shifts else REGION
 
 
 def _row(actions: dict[str, Any], numbers: dict[Any, int]) -> dict[str, int]:
@@ -54,19 +78,29 @@ def _row(actions: dict[str, Any], numbers: dict[Any, int]) -> dict[str, int]:
 
 
 def _scanner(lexer: Any, row: dict[str, int]) -> re.Pattern[str]:
-    names = [terminal for terminal in lexer.terminals if terminal.name in row and terminal.name not in _IGNORED]
+    return _alternatives([terminal for terminal in lexer.terminals if terminal.name in row])
+
+
+def _alternatives(terminals: list[Any]) -> re.Pattern[str]:
+    used = [terminal for terminal in terminals if terminal.name not in _IGNORED]
     # an empty class fits nothing: a state behind which only the end may stand
-    return re.compile("|".join(f"(?P<{item.name}>{item.pattern.to_regexp()})" for item in names) or "[^\\s\\S]")
+    return re.compile("|".join(f"(?P<{item.name}>{item.pattern.to_regexp()})" for item in used) or "[^\\s\\S]")
 
 
 class Stack:
-    """The states that a text has led to; starts at the beginning of a text."""
+    """The states that a text has led to.
+
+    It starts at the beginning of a text, or in the `body` of a graph or region; `closed`: right behind one that was
+    closed there, where words are told apart another way.
+    """
 
     __slots__ = ("automaton", "states")
 
-    def __init__(self) -> None:
+    def __init__(self, body: str = TOP, closed: str = TOP) -> None:
         self.automaton = automaton()
         self.states = [self.automaton.start]
+        for terminal in (*_OPENINGS[body], *_WHOLE[closed]):
+            self.feed(terminal)
 
     @property
     def row(self) -> dict[str, int]:
@@ -82,6 +116,22 @@ class Stack:
         del self.states[depth:]
         self.states += pushed
         return True
+
+    @property
+    def body(self) -> str:
+        """What a statement that begins here would stand in; "" inside of a statement."""
+        return self.automaton.bodies.get(self.states[-1], "")
+
+    def unwind(self) -> str:
+        """Forgets the open statement; returns what it stood in."""
+        while not self.body:
+            self.states.pop()
+        return self.body
+
+    def settle(self) -> None:
+        """Behind a graph or region: it is whole, and a statement may begin."""
+        depth, pushed = self._after("REGION_KIND") or (len(self.states), [0])
+        self.states[depth:] = pushed[:-1]
 
     def accepts(self) -> set[str]:
         """The terminals that may stand next."""
