@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from mcir.location import Location
 from mcir.module import MCModule
-from mcir.passes.statistic import AnyStatistic, Count
+from mcir.passes.statistic import AnyStatistic
 
 
 @dataclass(slots=True)
@@ -71,10 +71,6 @@ class ModulePass:
         """The statistics that the pass declares, in the order of declaration."""
         found = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
         return [value for value in found.values() if isinstance(value, AnyStatistic)]
-
-    def counts(self) -> list[Count]:
-        """What every statistic came to in the last run."""
-        return [statistic.count(self.counters) for statistic in self.statistics()]
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

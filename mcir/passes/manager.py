@@ -10,7 +10,6 @@ from typing import Any
 from mcir.diagnostics import Diagnostic, MCIRError, Note
 from mcir.module import MCModule
 from mcir.passes.base import ModulePass, Remark
-from mcir.passes.statistic import Count
 from mcir.verifier import verify_module
 
 Pass = Callable[[Any], Any]
@@ -59,7 +58,8 @@ class PassRun:
     verify_seconds: float = 0.0
     watch_seconds: float = 0.0
     phases: dict[str, float] = field(default_factory=dict)
-    counts: list[Count] = field(default_factory=list)
+    counters: dict[str, Any] = field(default_factory=dict)
+    pass_type: type[ModulePass] | None = None  # which says what the counters are; a function has none
 
 
 @dataclass
@@ -129,8 +129,7 @@ class MCIRPassManager:
         self.runs.append(run)
         if isinstance(pass_, ModulePass):
             self.remarks += pass_.remarks
-            run.phases = dict(pass_.phases)
-            run.counts = pass_.counts()
+            run.pass_type, run.phases, run.counters = type(pass_), dict(pass_.phases), dict(pass_.counters)
 
     def _verify(self, name: str, module: MCModule) -> None:
         try:

@@ -3,46 +3,30 @@
     removed = Statistic("nodes that led to no output")            self.removed += 3
     declined = StatisticBy("rule", "softmaxes not taken")         self.declined["dtype"] += 1
 
-Every run of the pass begins at zero. `--statistics` shows all counters of a pass, also those that stayed at zero.
+The numbers stand in the `counters` of the pass; every run of it begins without any. `--statistics` shows all counters
+of a pass, also those that stayed at zero.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, Self, overload
 
 
-@dataclass(slots=True)
-class Count:
-    """What one statistic came to. `key` says what `by` is split by, "" for a plain number; `value` is its sum."""
-
-    name: str
-    description: str
-    value: int
-    key: str = ""
-    by: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: Count) -> None:
-        """Adds what the same statistic of another run came to."""
-        self.value += other.value
-        self.by += other.by
-
-
 class AnyStatistic:
-    """What the kinds of statistics share: a name (that of the class attribute) and what it says."""
+    """What the kinds of statistics share: a name (that of the class attribute), and what is counted.
+
+    key: what it is split by, "" for a plain number.
+    """
 
     name = ""
+    key = ""
 
     def __init__(self, description: str) -> None:
         self.description = description
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
-
-    def count(self, counters: dict[str, Any]) -> Count:
-        """What it came to in `counters`, those of a pass that ran."""
-        raise NotImplementedError
 
 
 class Statistic(AnyStatistic):
@@ -58,9 +42,6 @@ class Statistic(AnyStatistic):
     def __set__(self, made: Any, value: int) -> None:
         made.counters[self.name] = value
 
-    def count(self, counters: dict[str, Any]) -> Count:
-        return Count(self.name, self.description, counters.get(self.name, 0))
-
 
 class StatisticBy(AnyStatistic):
     """A number for each key that comes up; `key` says what the keys are: "rule"."""
@@ -75,7 +56,3 @@ class StatisticBy(AnyStatistic):
     def __get__(self, made: Any, owner: type) -> Counter[str]: ...
     def __get__(self, made: Any, owner: type) -> Self | Counter[str]:
         return self if made is None else made.counters.setdefault(self.name, Counter())
-
-    def count(self, counters: dict[str, Any]) -> Count:
-        by = Counter(counters.get(self.name, {}))
-        return Count(self.name, self.description, by.total(), self.key, by)

@@ -19,13 +19,31 @@ split up; otherwise `value` is the sum of `by`. Keys may be added, none goes and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from mcir.passes.manager import PassRun
-from mcir.passes.statistic import Count
+from mcir.passes.statistic import AnyStatistic
 
 _WIDTH = 13  # of a number, which ends here
+
+
+@dataclass(slots=True)
+class Count:
+    """What one statistic came to. `key` says what `by` is split by, "" for a plain number; `value` is its sum."""
+
+    name: str
+    description: str
+    value: int
+    key: str = ""
+    by: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Count) -> None:
+        """Adds what the same statistic of another run came to."""
+        self.value += other.value
+        self.by += other.by
 
 
 class Statistics:
@@ -38,9 +56,9 @@ class Statistics:
         """Adds the counts of one module's passes."""
         for position, run in enumerate(runs):
             if position == len(self._passes):
-                self._passes.append((run.name, run.counts))
+                self._passes.append((run.name, counts_of(run)))
                 continue
-            for count, other in zip(self._passes[position][1], run.counts, strict=True):
+            for count, other in zip(self._passes[position][1], counts_of(run), strict=True):
                 count.add(other)
 
     def text(self) -> str:
@@ -57,6 +75,18 @@ class Statistics:
         return {
             "statistics": [{"pass": name, "counters": list(map(_record, counts))} for name, counts in self._passes]
         }
+
+
+def counts_of(run: PassRun) -> list[Count]:
+    """What every statistic of the pass came to, in the order of declaration."""
+    declared = run.pass_type.statistics() if run.pass_type is not None else []
+    return [_count(statistic, run.counters.get(statistic.name, 0)) for statistic in declared]
+
+
+def _count(statistic: AnyStatistic, counted: int | Counter[str]) -> Count:
+    by = Counter(counted) if isinstance(counted, Counter) else Counter()
+    value = by.total() if isinstance(counted, Counter) else counted
+    return Count(statistic.name, statistic.description, value, statistic.key, by)
 
 
 def _lines(count: Count, width: int) -> Iterator[str]:

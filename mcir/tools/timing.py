@@ -26,19 +26,18 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from mcir.passes.manager import PassRun
 
 
-@dataclass(slots=True)
 class Phase:
     """Seconds under a name, and the phases that they are made of, by position and name."""
 
-    name: str
-    seconds: float = 0.0
-    parts: dict[tuple[int, str], Phase] = field(default_factory=dict)
+    def __init__(self, name: str, seconds: float = 0.0) -> None:
+        self.name = name
+        self.seconds = seconds
+        self.parts: dict[tuple[int, str], Phase] = {}
 
     def part(self, name: str, position: int = 0) -> Phase:
         """The part under that name; `position` tells those of one name apart."""
@@ -82,7 +81,8 @@ class Timing:
 
     def total(self) -> Phase:
         """The whole until now, with what no phase says as `rest`."""
-        whole = Phase("total", time.perf_counter() - self._begin, dict(self._root.parts))
+        whole = Phase("total", time.perf_counter() - self._begin)
+        whole.parts.update(self._root.parts)
         whole.add("rest", max(0.0, whole.seconds - sum(part.seconds for part in whole.parts.values())))
         return whole
 
