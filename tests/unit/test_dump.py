@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mcir.passes.attention_pattern import run_attention_pattern_pass
-from mcir.passes.streaming_lowering import run_streaming_lowering_pass
 
 from mcir.builder import MCIRBuilder
 from mcir.dump import dump_module
 from mcir.module import MCModule
+from mcir.passes.attention_pattern import run_attention_pattern_pass
+from mcir.passes.streaming_lowering import run_streaming_lowering_pass
 from mcir.samples import build_attention_module, build_attention_semantic_graph
 from mcir.types import Symbol
 from mcir.verifier import verify_module

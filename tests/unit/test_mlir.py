@@ -390,6 +390,6 @@ def test_bad_input(text: str, message: str) -> None:
 
 
 def test_bad_usage() -> None:
-    assert run(main, "--to-mlir").code == 2
+    assert run(main, "--to-mlir", "a.mcir", "b.mcir").code == 2
     assert run(main, "--no-linalg", "--import-onnx", "x").code == 2
     assert isinstance(run(main, "--help").out, str) and "--to-mlir" in run(main, "--help").out

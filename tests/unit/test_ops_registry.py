@@ -24,7 +24,8 @@ POINTWISE = """
     clip softcap identity dropout
 """
 LAYOUT = """
-    transpose reshape expand repeat tile concat slice split squeeze unsqueeze gather gather_nd gather_elements flatten pad
+    transpose reshape expand repeat tile concat slice split squeeze unsqueeze gather gather_nd gather_elements flatten
+    pad
 """
 OTHER = """
     matmul einsum shape full range iota constant parameter reduce_max reduce_min reduce_sum reduce_mean reduce_prod

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from mcir.importers.call import Call, Size
 from mcir.importers.onnx_view import KeepOpaque
 from mcir.importers.torch_attention import attention
-from mcir.importers.call import Call, Size
 from mcir.importers.torch_layout import reshaped
 from mcir.importers.torch_math import promoted
 from mcir.importers.torch_table import ROWS, find_row
