@@ -20,7 +20,7 @@ RESERVED = ("q", "k", "d", "e")
 # Canonical layouts by role; a tensor of a lower rank has the last axes, one of a higher rank more batch labels.
 _BATCH = ("b", "h", "c", "i", "j", "l", "m", "n", "o", "p", "r", "s", "t")
 _TAILS = {"q": ("q", "d"), "k": ("k", "d"), "v": ("k", "e"), "o": ("q", "e"), "lse": ("q",)}
-_ROLES = tuple(_TAILS)
+ROLES = tuple(_TAILS)
 
 # The two axes of a tile, by the labels that its tensor has.
 _TILE_AXES = (
@@ -109,7 +109,7 @@ def tile_axes(layout: Layout) -> tuple[str, str]:
 
 def region_roles(region: Region) -> dict[str, str]:
     """The tensor name of each role of an execution region: q, k, v, o (and lse where `lse_name` is given)."""
-    names = {role: region.attrs.get(f"{role}_name", role.upper()) for role in _ROLES}
+    names = {role: region.attrs.get(f"{role}_name", role.upper()) for role in ROLES}
     return {role: name for role, name in names.items() if isinstance(name, str)}
 
 

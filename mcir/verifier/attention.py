@@ -170,7 +170,7 @@ def dead_rows_known(place: Place) -> Iterator[Finding]:
         yield Finding(f"@{place.region.name}: unknown dead_rows {shown(written)}", hint=hint)
 
 
-@rule("attention.graph", "The graph and nodes that a region names exist in the module.", scope="region")
+@rule("attention.graph", "The graph and nodes that a region names exist in the module.", scope="region", outside=True)
 def graph_exists(place: Place) -> Iterator[Finding]:
     region = attention_of(place)
     if region is None or "graph" not in region.attrs:

@@ -12,6 +12,7 @@ from mcir.nodes import MCNode
 from mcir.ops import lookup
 from mcir.regions import Region
 from mcir.values import MCValue
+from mcir.verifier.alike import GoodRegions, region_key
 from mcir.verifier.keys import TypeKeys, node_key, operand_constants
 from mcir.verifier.rules import STAGES, Checker, Finding, Place, Rule, Signature, Unit, checkers, find_rule, location_of
 from mcir.verifier.sweep import sweep
@@ -25,8 +26,17 @@ def verify_module(module: MCModule) -> list[Diagnostic]:
     _run(checkers("module", "form"), module, None, diagnostics)
     types = TypeKeys()
     verdicts = _TypeVerdicts(types), _NodeVerdicts(types)
+    good, outside = GoodRegions(), _outside()
     for unit in _units(module):
+        key = None if unit.is_graph else region_key(unit)
+        found = len(diagnostics)
+        if key is not None and good.holds(key):
+            for place in unit.places:
+                _run(outside, place, place.region, diagnostics)
+            continue
         _verify_unit(unit, *verdicts, diagnostics)
+        if key is not None and len(diagnostics) == found:
+            good.enter(key)
     return sorted(diagnostics, key=_text_order)
 
 
@@ -115,6 +125,11 @@ class _NodeVerdicts:
             for node in holder.nodes:
                 key = node_key(kind, node, self._keys, self._constants)
                 self._nodes.setdefault(key, []).append(node)
+
+
+def _outside() -> list[Checker]:
+    """The rules on regions that look at more than their unit."""
+    return [checker for stage in STAGES for checker in checkers("region", stage) if checker.outside]
 
 
 def _has_error(diagnostics: list[Diagnostic], begin: int) -> bool:

@@ -129,7 +129,8 @@ class Rule:
 class Checker:
     """A function that looks for breaches of a rule; see the head of this file for scope and stage.
 
-    `swept`: in a graph, `sweep.py` tells whether it would find any.
+    `swept`: in a graph, `sweep.py` tells whether it would find any. `outside`: it looks at more than its unit, so that
+    units which are alike share no verdict of it.
     """
 
     rule: Rule
@@ -137,6 +138,7 @@ class Checker:
     stage: str
     check: Check
     swept: bool = False
+    outside: bool = False
 
 
 _RULES: dict[str, Rule] = {}
@@ -155,20 +157,23 @@ def declare(id: str, title: str, *, severity: str = "error") -> Rule:
 
 
 def rule(
-    id: str, title: str, *, scope: str, stage: str = "meaning", severity: str = "error", swept: bool = False
-) -> Callable[[Check], Check]:
+    id: str, title: str, *, scope: str, stage: str = "meaning", severity: str = "error", swept: bool = False,
+    outside: bool = False,
+) -> Callable[[Check], Check]:  # fmt: skip
     """Decorator that declares a rule and its check. Raises ValueError for a taken id, unknown scope or stage."""
     declare(id, title, severity=severity)
-    return also(id, scope=scope, stage=stage, swept=swept)
+    return also(id, scope=scope, stage=stage, swept=swept, outside=outside)
 
 
-def also(id: str, *, scope: str, stage: str = "meaning", swept: bool = False) -> Callable[[Check], Check]:
+def also(
+    id: str, *, scope: str, stage: str = "meaning", swept: bool = False, outside: bool = False
+) -> Callable[[Check], Check]:
     """Decorator for a further check of a declared rule, mostly one of another scope."""
     if scope not in SCOPES or stage not in STAGES:
         raise ValueError(f"rule {id}: unknown scope '{scope}' or stage '{stage}'")
 
     def enter(check: Check) -> Check:
-        _CHECKERS.append(Checker(_RULES[id], scope, stage, check, swept))
+        _CHECKERS.append(Checker(_RULES[id], scope, stage, check, swept, outside))
         return check
 
     return enter
