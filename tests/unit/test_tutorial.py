@@ -25,7 +25,7 @@ def test_every_step(tmp_path: Path) -> None:
 
 def test_it_shows_every_command_and_pass() -> None:
     steps = "".join(session.command + "\n" for session in sessions(TUTORIAL))
-    assert [name for name in COMMANDS if name not in steps] == ["mcir-fmt", "mcir-lsp"]
+    assert [name for name in COMMANDS if name not in steps] == ["mcir-lsp"]
     assert [name for name in registered_passes() if f"--{name}" not in steps] == []
 
 
@@ -38,6 +38,7 @@ def test_links_lead_somewhere() -> None:
     assert len(local) > 16
     assert [link for link in missing if not link.startswith("#")] == []
     assert {link for link in local if link.startswith("#")} <= anchors
+    assert "page.png" in local
 
 
 DOCUMENT = """
