@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from mcir.analysis.attention.rules import RULES
+from mcir.analysis.memory.targets import TARGETS
 from mcir.lsp.attributes import MODIFIER, REGIONS
 from mcir.ops import all_ops
 from mcir.ops.definition import ATTRIBUTE_KINDS, OPTIONAL, REQUIRED, Attr, OpDef, Slot
@@ -96,6 +97,14 @@ def _modifiers() -> str:
     return _table(["key"], ([_attr(attr)] for attr in MODIFIER))
 
 
+def _targets() -> str:
+    rows = (
+        [f"`{target.name}`", target.title, f"{target.shared_bytes:,}", f"{target.register_bytes:,}"]
+        for target in TARGETS.values()
+    )
+    return _table(["target", "cards", "bytes of shared memory a block", "bytes of registers a block"], rows)
+
+
 def _declines() -> str:
     return _table(["rule", "what would make the graph match"], ([f"`{rule}`", hint] for rule, hint in RULES.items()))
 
@@ -119,6 +128,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "region-attributes": _region_attributes,
     "modifiers": _modifiers,
     "declines": _declines,
+    "targets": _targets,
     "families": _families,
 }
 
