@@ -77,14 +77,22 @@ def _rules() -> str:
 
 
 def _passes() -> str:
-    rows = ([f"`--{name}`", cls.summary, _options(cls)] for name, cls in registered_passes().items())
-    return _table(["pass", "what it does", "options"], rows)
+    rows = ([f"`--{name}`", cls.summary, _options(cls), _counts(cls)] for name, cls in registered_passes().items())
+    return _table(["pass", "what it does", "options", "counts"], rows)
 
 
 def _options(cls: type[ModulePass]) -> str:
     return "<br>".join(
         f"`{key}` = {attribute_text(option.default)}, {option.metadata.get('help', '')}"
         for key, option in option_fields(cls).items()
+    )
+
+
+def _counts(cls: type[ModulePass]) -> str:
+    """`` `declined`: softmaxes that are not taken as attention, by rule ``."""
+    return "<br>".join(
+        f"`{counted.name}`: {counted.description}{f', by {counted.key}' if counted.key else ''}"
+        for counted in cls.statistics()
     )
 
 
