@@ -10,14 +10,16 @@ does not look at it: where a value may live is decided by the memory rules, not 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from mcir.ops.definition import InferRule, TypeContext, TypeRuleError, is_int
+from mcir.ops.definition import InferRule, OpDef, TypeContext, TypeRuleError, is_int
 from mcir.types import DTYPES, Dim, Shape, TensorType
 
 LONGEST_LIST = 12  # items of a list that messages show
+_OPERAND_TEXT = re.compile(r"'(\w+)(?:\[(\d+)\])?' tensor<")
 MAX_LIST = 4096  # elements of a list operand whose value is unknown: no rule builds longer shapes
 
 # Families of element types that ops ask for: name -> (words for messages, the kinds in it).
@@ -126,6 +128,16 @@ def operand_text(ctx: TypeContext, index: int) -> str:
     name = slots[min(index, len(slots) - 1)].name
     number = f"[{index - len(slots) + 1}]" if slots[-1].variadic and index >= len(slots) - 1 else ""
     return f"'{name}{number}' {type_text(ctx.operands[index])}"
+
+
+def named_operand(op: OpDef, message: str) -> int | None:
+    """The position of the last operand that a message shows by `operand_text`."""
+    found = _OPERAND_TEXT.findall(message)
+    slots = [slot.name for slot in op.operands]
+    if not found or found[-1][0] not in slots:
+        return None
+    name, number = found[-1]
+    return slots.index(name) + int(number or 0)
 
 
 def require_family(ctx: TypeContext, index: int, family: str) -> None:

@@ -126,7 +126,8 @@ def _check_options(options: StreamingOptions) -> None:
 
 def _remark(pass_name: str, region: Region, status: str, refusal: Refusal | None) -> Remark:
     graph = region.attrs.get("graph")
-    message = refusal.message if refusal else f"{len(region.subregions[0].subregions[0].nodes)} nodes"
+    count = sum(len(inner.nodes) for inner in region.walk())
+    message = refusal.message if refusal else f"region @{region.name} has {count} nodes"
     return Remark(
         pass_name, status, message, graph=getattr(graph, "name", ""), region=region.name,
         rule=refusal.rule if refusal else "", hint=refusal.hint if refusal else "", location=region.loc,
@@ -141,6 +142,9 @@ def _lower(region: Region, options: StreamingOptions, taken: set[str]) -> None:
     stream = StreamingRegion(fresh_name("attention_stream", taken), options.stream_axis)
     tile = TileRegion(fresh_name("q_tile_loop", taken), lowering.tile_m, lowering.tile_n, lowering.tile_k)
     tile.nodes = nodes
+    stream.loc = tile.loc = region.loc  # what comes of the region is shown where that comes from
+    for node in nodes:
+        node.loc = region.loc
     stream.subregions.append(tile)
     region.outputs += lowering.new_outputs
     region.subregions.append(stream)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mcir.location import Location
 from mcir.syntax import tables
-from mcir.text import unquote
+from mcir.text import quote, unquote
 
 # ("op", ""), ("key", name) and ("value", name) of an attribute, ("operand", number), ("type", number of the result)
 Spot = tuple[str, str | int]
@@ -26,10 +26,16 @@ _OPENING, _CLOSING = "{[(", "}])"
 _HEADS = ("graph", "execution", "streaming", "tile")
 
 
-def find_spot(location: Location, spot: Spot) -> Location | None:
-    """The place of a part of the node or head that begins at `location`."""
+def find_spot(location: Location, op: str, spot: Spot) -> Location | None:
+    """The place of a part of the node (of this op) or head (op "") that begins at `location`.
+
+    None where the text says something else than the model, or does not have the part.
+    """
     reader = _Reader(location)
     reader.read()
+    written = reader.spots.get(("op", ""), (0, 0))
+    if location.source.text[slice(*written)] not in ((op, quote(op)) if op else ("",)):
+        return None
     span = reader.spots.get(spot)
     return Location(location.source, *span) if span is not None else None
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.graph import SemanticGraph
+from mcir.location import Location
 from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.ops import lookup
 from mcir.regions import Region
+from mcir.syntax.spots import find_spot
 from mcir.values import MCValue
 from mcir.verifier.alike import GoodRegions, region_key
 from mcir.verifier.keys import TypeKeys, node_key, operand_constants
 from mcir.verifier.rules import STAGES, Checker, Finding, Place, Rule, Signature, Unit, checkers, find_rule, location_of
 from mcir.verifier.sweep import sweep
 
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 LONGEST_CONSTANT = 64  # elements of a constant operand that a type rule may read: shapes, axes, sizes
 
 
@@ -203,11 +207,25 @@ def _run(rules: list[Checker], subject: Any, where: Any, diagnostics: list[Diagn
 
 def _diagnostic(rule: Rule, finding: Finding, where: Any) -> Diagnostic:
     counted = (find_rule(finding.rule) or rule) if finding.rule else rule
-    location = location_of(finding.where if finding.where is not None else where)
+    subject = finding.where if finding.where is not None else where
+    location = location_of(subject)
     message = finding.message
     if location is None and finding.where is None and where is not None and f"@{where.name}" not in message:
         message = f"{where.name}: {message}"  # a module that was built has names only
+    if location is not None:
+        location = _part_at_fault(subject, location, finding)
     return Diagnostic(message, location, counted.severity, finding.hint, counted.id, list(finding.notes))
+
+
+def _part_at_fault(subject: Any, location: Location, finding: Finding) -> Location:
+    """The place of the part of a node or head that is at fault, or its own place."""
+    spot = finding.spot
+    if spot is None:
+        attrs = getattr(subject, "attrs", {})
+        named = [word for word in _WORD.findall(finding.message) if word in attrs] if attrs else []
+        spot = ("value", named[0]) if named else None
+    found = find_spot(location, subject.op if isinstance(subject, MCNode) else "", spot) if spot is not None else None
+    return found or location
 
 
 def _text_order(diagnostic: Diagnostic) -> tuple[bool, str, int]:

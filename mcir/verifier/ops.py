@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from mcir.diagnostics import did_you_mean
 from mcir.ops import all_ops
 from mcir.ops.definition import REQUIRED, OpDef, Slot, TypeContext, TypeRuleError
-from mcir.ops.rules import compatible, type_text
+from mcir.ops.rules import compatible, named_operand, type_text
+from mcir.syntax.spots import Spot
 from mcir.verifier.rules import Finding, Signature, rule
 
 
@@ -34,7 +35,9 @@ def op_level(signature: Signature) -> Iterator[Finding]:
 def operand_count(signature: Signature) -> Iterator[Finding]:
     op = signature.definition
     if op is not None and (wanted := _miscount(op.operands, len(signature.operands))):
-        yield Finding(f"'{op.name}' takes {wanted} operands, not {len(signature.operands)}", hint=_slots(op.operands))
+        count = len(signature.operands)
+        spot = _one_too_many(op.operands, count)
+        yield Finding(f"'{op.name}' takes {wanted} operands, not {count}", hint=_slots(op.operands), spot=spot)
 
 
 @rule("node.outputs", "A node has as many results as its op gives.", scope="node", stage="type")
@@ -53,12 +56,14 @@ def op_attributes(signature: Signature) -> Iterator[Finding]:
     for name, value in signature.attrs.items():
         if name not in declared:
             hint = did_you_mean(name, declared) or f"it has {', '.join(declared) or 'none'}"
-            yield Finding(f"'{op.name}' has no attribute '{name}'", hint=hint)
+            yield Finding(f"'{op.name}' has no attribute '{name}'", hint=hint, spot=("key", name))
         elif problem := declared[name].problem(value):
-            yield Finding(f"'{op.name}': {problem}")
+            choices = (choice for choice in declared[name].choices if isinstance(choice, str))
+            hint = did_you_mean(value, choices) if isinstance(value, str) else ""
+            yield Finding(f"'{op.name}': {problem}", hint=hint, spot=("value", name))
     for attr in op.attrs:
         if attr.default is REQUIRED and attr.name not in signature.attrs:
-            yield Finding(f"'{op.name}' needs the attribute '{attr.name}'", hint=attr.doc)
+            yield Finding(f"'{op.name}' needs the attribute '{attr.name}'", hint=attr.doc, spot=("op", ""))
 
 
 @rule("type.result", "The result types are those that the op's type rule gives.", scope="node", stage="type")
@@ -74,7 +79,7 @@ def result_types(signature: Signature) -> Iterator[Finding]:
     for at, (declared, right) in enumerate(zip(signature.results, inferred, strict=False)):
         if not compatible(right, declared):
             which = f"result {at + 1} of '{op.name}'" if len(inferred) > 1 else f"the result of '{op.name}'"
-            yield Finding(f"{which} is {type_text(right)}, not {type_text(declared)}")
+            yield Finding(f"{which} is {type_text(right)}, not {type_text(declared)}", spot=("type", at))
 
 
 @rule("op.valid", "A node keeps what else its op demands.", scope="node", stage="type")
@@ -90,7 +95,9 @@ def op_valid(signature: Signature) -> Iterator[Finding]:
 
 def _broken(op: OpDef, error: TypeRuleError) -> Finding:
     message = error.message if op.name in error.message else f"'{op.name}': {error.message}"
-    return Finding(message, hint=error.hint, rule=error.rule)
+    operand = named_operand(op, error.message)
+    spot: Spot | None = ("operand", operand) if operand is not None else None
+    return Finding(message, hint=error.hint, rule=error.rule, spot=spot)
 
 
 def _context(signature: Signature) -> TypeContext:
@@ -108,6 +115,10 @@ def _miscount(slots: tuple[Slot, ...], count: int) -> str:
     if least <= count <= len(slots):
         return ""
     return str(least) if least == len(slots) else f"{least} to {len(slots)}"
+
+
+def _one_too_many(slots: tuple[Slot, ...], count: int) -> Spot | None:
+    return ("operand", len(slots)) if count > len(slots) else None
 
 
 def _slots(slots: tuple[Slot, ...]) -> str:

@@ -36,6 +36,7 @@ from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.ops.definition import OpDef
 from mcir.regions import Region
+from mcir.syntax.spots import Spot
 from mcir.types import TensorType
 
 SCOPES = ("module", "unit", "region", "node", "type")
@@ -47,7 +48,8 @@ class Finding:
     """One breach of a rule.
 
     `where` is the node, value, region or graph at fault, or a Location; for scopes "node" and "type" the
-    driver fills it in. `rule` is another rule's id when the finding counts under that one.
+    driver fills it in. `spot` is the part of it that is at fault, such as ("value", "axis"); without one, an attribute
+    that the message names is. `rule` is another rule's id when the finding counts under that one.
     """
 
     message: str
@@ -55,6 +57,7 @@ class Finding:
     hint: str = ""
     notes: Sequence[Note] = ()
     rule: str = ""
+    spot: Spot | None = None
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ def test_diagnostics_while_typing(session: Session) -> None:
         assert all(one.severity == lsp.DiagnosticSeverity.Error and one.source == "mcir" for one in shown)
         assert "did you mean '%K'?" in shown[0].message
         (perm,) = await editor.type(TEXT.replace("[1, 0]", "[1, 1]"))
-        assert (perm.code, editor.slice(perm.range)) == ("type.result", "%Kt")
+        assert (perm.code, editor.slice(perm.range)) == ("type.result", "%K")
         broken = TEXT.replace("transpose %K", "transpose %K,").replace("%P, %V :", "%P, %V {axis = } :")
         shown = await editor.type(broken)
         assert [one.range.start.line for one in shown] == [2, 5]

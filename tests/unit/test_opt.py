@@ -52,7 +52,7 @@ def test_errors_name_file_line_and_column(tmp_path: Path) -> None:
     ran = run(main, path)
     assert ran.code == 1 and ran.out == ""
     assert ran.err.splitlines()[0] == (
-        f"{path}:2:3: error: the result of 'neg' is tensor<4xfp16>, not tensor<5xfp16> [type.result]"
+        f"{path}:2:17: error: the result of 'neg' is tensor<4xfp16>, not tensor<5xfp16> [type.result]"
     )
 
 
@@ -173,7 +173,7 @@ def test_split_input_goes_on_after_a_bad_chunk() -> None:
 
 def test_lines_of_a_chunk_are_lines_of_the_file() -> None:
     ran = run(main, "--split-input-file", stdin=f"{GRAPH}\n// -----\n\n{BAD_TYPE}")
-    assert "<stdin>:9:3: error:" in ran.err
+    assert "<stdin>:9:17: error:" in ran.err
     assert "\n    %y = neg %x : tensor<5xfp16>\n" in ran.err
 
 

@@ -251,7 +251,8 @@ def test_several_syntax_errors_and_nothing_that_only_follows(lines: list[str], p
 @pytest.mark.parametrize(
     ("text", "places"),
     [
-        ("graph @a(%x tensor<fp32>) {\n return %x }\ngraph @b(%x: tensor<fp32) {\n return %y }", ["1:13", "3:25", "4:9"]),
+        ("graph @a(%x tensor<fp32>) {\n return %x }\ngraph @b(%x: tensor<fp32) {\n return %y }",
+         ["1:13", "3:25", "4:9"]),
         ("graph @a() { return\ngraph @b() { return\ngraph @c() { return }", ["2:1", "3:1"]),
         ("execution @a(%x) {\n tile @b {\n %y = = } }\ngraph g() { return }", ["1:16", "3:7", "4:7"]),
         ("tile @a {\n tile @b { %x = }\n tile @c attributes {k = } { %x = } }", ["2:17", "3:26", "3:35"]),
@@ -278,7 +279,8 @@ def test_many_syntax_errors_cost_no_more_than_the_text() -> None:
         return time.process_time() - begin
 
     head, lines = "graph @g(%x: tensor<4xfp16>) {\n", f"%a = neg %x ) {NEG}\n"
-    for text in (head + lines * 100_000, head * 100_000, "}\n" * 100_000, head + '"a' * 100_000, head + "%a, " * 50_000):
+    open_ends = (head + '"a' * 100_000, head + "%a, " * 50_000, "}\n" * 100_000)
+    for text in (head + lines * 100_000, head * 100_000, *open_ends):
         assert seconds(text) < 5
 
 

@@ -36,8 +36,8 @@ def test_every_key_is_there_and_the_range_is_that_of_the_word(tmp_path: Path) ->
 
 def test_rules_and_ranges_of_the_verifier() -> None:
     (found,) = records(stdin=GRAPH.replace("neg %x : tensor<4xfp16>", "neg %x : tensor<8xfp16>"))
-    assert (found["rule"], found["line"], found["column"]) == ("type.result", 2, 3)
-    assert found["end"] == {"line": 2, "column": 5}
+    assert (found["rule"], found["line"], found["column"]) == ("type.result", 2, 17)
+    assert found["end"] == {"line": 2, "column": 31}
 
 
 def test_notes_have_places() -> None:

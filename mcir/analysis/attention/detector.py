@@ -70,6 +70,7 @@ def judge(search: Search, taken: set[str]) -> Iterator[Finding]:
             yield Finding(softmax.anchor, declined=declined)
             continue
         region.name = next(names)
+        region.loc = softmax.anchor.loc
         yield Finding(softmax.anchor, region=region)
 
 
