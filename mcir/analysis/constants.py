@@ -55,6 +55,8 @@ class Constants:
     def of(self, value: MCValue) -> Constant | None:
         """The constant that `value` is, or None."""
         memo = self._memo
+        if value.name in memo:
+            return memo[value.name]
         stack = [value]
         while stack:
             top = stack[-1]
@@ -113,10 +115,11 @@ class Constants:
         """The first operand not looked at; none once an operand is known not to be constant."""
         if node.op == "shape":
             return None
+        memo = self._memo
         for operand in node.inputs:
-            if operand.name not in self._memo:
+            if operand.name not in memo:
                 return operand
-            if self._memo[operand.name] is None:
+            if memo[operand.name] is None:
                 return None
         return None
 

@@ -75,23 +75,28 @@ class Shadow:
 
     def _find_dead(self) -> None:
         """Enters the nodes that lead to no output: those whose results nothing takes, then those that only they use."""
-        left = self._count.copy()
-        left.update(map(id, self.graph.outputs))
+        kept = {*map(id, self.graph.outputs)}
         unused: list[MCNode] = []
         for node in self.graph.nodes:
             for value in node.outputs:
-                if id(value) in left:
+                if value.consumers or id(value) in kept:
                     break
             else:
                 unused.append(node)
+        left: dict[int, int] = {}
         while unused:
             node = unused.pop()
             self._dead.add(node.name)
+            if any(id(value) in self._count for value in node.outputs if not value.consumers):
+                raise self._untrue(node.outputs[0])
             for value in node.inputs:
-                left[id(value)] -= 1
-                producer = self.producer_of(value) if not left[id(value)] else None
-                if producer is not None and not any(left[id(result)] for result in producer.outputs):
+                left[id(value)] = left.get(id(value), self._count[id(value)]) - 1
+                producer = self.producer_of(value) if not left[id(value)] and id(value) not in kept else None
+                if producer is not None and not any(self._is_left(result, left, kept) for result in producer.outputs):
                     unused.append(producer)
+
+    def _is_left(self, value: MCValue, left: dict[int, int], kept: set[int]) -> bool:
+        return id(value) in kept or left.get(id(value), self._count[id(value)]) > 0
 
     def _untrue(self, value: MCValue) -> MCIRError:
         message = f"%{value.name} names other nodes as its producer and consumers than there are in @{self.graph.name}"
