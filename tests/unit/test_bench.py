@@ -35,9 +35,22 @@ def test_inputs(kind: str, asked: int, nodes: int, attentions: int) -> None:
 
 
 def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--sizes", "25", "--rounds", "1", "--json", str(tmp_path / "out.json")]) == 0
+    assert main(["--kinds", "blocks", "--sizes", "25", "--rounds", "1", "--json", str(tmp_path / "out.json")]) == 0
     shown = capsys.readouterr().out
-    assert "25 nodes" in shown and "streaming-lowering" in shown
-    (result,) = json.loads((tmp_path / "out.json").read_text())["results"]
-    assert result["facts"] == {"nodes": 25, "regions": 5, "faults": 0, "round trip": True}
+    assert "blocks: 25 nodes" in shown and "streaming-lowering" in shown and "error at the end" in shown
+    written = json.loads((tmp_path / "out.json").read_text())
+    assert all(name in shown for name in written["absent"])
+    (result,) = written["results"]
+    assert result["facts"] == {"nodes": 25, "regions": 5, "faults": 0, "round trip": True, "error found": True}
     assert 0 < result["seconds"]["mcir-opt"][0] < 60
+    assert result["stages"].keys() >= {"start", "parse", "verify streams", "parse by Lark alone", "error at the end"}
+
+
+def test_growth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.json"
+    assert main(["--growth", "--sizes", "25", "1000", "--kinds", "model", "--rounds", "1", "--json", str(out)]) == 0
+    assert "1,000" in capsys.readouterr().out
+    (growth,) = json.loads(out.read_text())["growth"]
+    assert growth["kind"] == "model" and growth["sizes"].keys() == {"25", "1000"}
+    (run,) = growth["sizes"]["1000"]
+    assert run["facts"]["error found"] and run["megabytes"]["parse"] > 0
