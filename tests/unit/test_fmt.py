@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,40 @@ def test_formatting_is_idempotent_and_keeps_the_module(module: MCModule) -> None
     text = print_module(module)
     assert format_text(text) == text
     assert parse_module(format_text(text.replace("  ", " \t "))) == module
+
+
+def test_folders_are_searched_and_hidden_ones_are_not(tmp_path: Path) -> None:
+    for name in ("b/c.mcir", "a.mcir", "b/notes.txt", ".git/d.mcir"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(UGLY)
+    ran = run(main, "--check", tmp_path)
+    assert (ran.code, ran.out) == (1, f"would change: {tmp_path}/a.mcir\nwould change: {tmp_path}/b/c.mcir\n")
+    assert run(main, tmp_path).code == 0
+    texts = {name: (tmp_path / name).read_text() for name in ("b/c.mcir", "a.mcir", "b/notes.txt", ".git/d.mcir")}
+    assert texts == {"b/c.mcir": PRETTY, "a.mcir": PRETTY, "b/notes.txt": UGLY, ".git/d.mcir": UGLY}
+
+
+def test_the_difference_is_a_patch(ugly: Path) -> None:
+    ran = run(main, "--diff", ugly)
+    assert (ran.code, ran.err) == (1, "")
+    assert f"--- {ugly}\n+++ {ugly} (formatted)\n@@ -1," in ran.out
+    assert "\n-  %y   =   neg @y   %x   : tensor<2xfp32>  // beside y\n" in ran.out
+    assert ugly.read_text() == UGLY
+    if shutil.which("patch"):
+        subprocess.run(["patch", "-s", str(ugly)], input=ran.out, text=True, check=True)
+        assert ugly.read_text() == PRETTY
+    assert run(main, "--diff", "--check", stdin=UGLY).out.startswith("would change: <stdin>\n--- <stdin>\n")
+    pretty = run(main, "--diff", stdin=PRETTY)
+    assert (pretty.code, pretty.out) == (0, "")
+
+
+def test_the_difference_tells_a_missing_line_end_and_bytes_that_no_line_shows(tmp_path: Path) -> None:
+    assert "\\ No newline at end of file\n" in run(main, "--diff", stdin=PRETTY.rstrip("\n")).out
+    path = tmp_path / "windows.mcir"
+    path.write_bytes(PRETTY.replace("\n", "\r\n").encode())
+    assert run(main, "--diff", path).out == f"{path}: only line ends or a byte order mark would change\n"
+
+
+def test_the_hook_for_pre_commit_names_this_tool() -> None:
+    hooks = (Path(__file__).parent.parent.parent / ".pre-commit-hooks.yaml").read_text()
+    assert "entry: mcir-fmt\n" in hooks and r"files: \.mcir$" in hooks
