@@ -1,19 +1,21 @@
 """The structural difference of two modules: what was renamed, changed, moved, added or removed, with reasons.
 
-Graphs and execution regions are paired by name, then by what they hold. In a pair of them nodes are paired by name and
-op, then by what they compute on paired operands, then by name alone, then by op and place; values follow the nodes and
-parameters that define them. Each step looks every node up in a table, so that the cost is near to linear in the
-modules (moved nodes are found by a longest increasing subsequence). Comments are no part of the structure.
+Graphs and execution regions are paired by name, then by what they hold. Nodes of a pair are paired in one of three
+ways, and the way that leaves the fewest differences counts: names first (a text that was edited), what is computed on
+paired operands first (a text whose values were named anew), or the order of equal nodes first. Values follow the nodes
+and parameters that define them. Each step looks every node up in a table or walks along both sides, so that the cost
+is near to linear in the modules (see `pairing.py`). Comments are no part of the structure.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcir.analysis.pairing import Pairing, out_of_order
+from mcir.analysis.node_pairing import NAMES, WAYS, pair_nodes, types_of
+from mcir.analysis.pairing import Pairing, aligned, out_of_order
 from mcir.graph import SemanticGraph
 from mcir.location import Location
 from mcir.module import MCModule
@@ -21,10 +23,16 @@ from mcir.nodes import MCNode
 from mcir.printer import attribute_text, print_node, type_text
 from mcir.regions import Region
 from mcir.text import name_text
-from mcir.types import attribute_key
+from mcir.types import Symbol, attribute_key
 from mcir.values import MCValue
 
 Holder = SemanticGraph | Region
+Names = dict[tuple[str, str], str]  # (kind, name on the left) -> name on the right
+# Attributes whose strings are names -> of what.
+NAMING = {
+    **dict.fromkeys(("source", "target", "q_name", "k_name", "v_name", "o_name", "operand"), "value"), "nodes": "node",
+}  # fmt: skip
+
 
 
 @dataclass(slots=True)
@@ -43,20 +51,44 @@ class Difference:
     right: Location | None = None
 
 
-def compare_modules(left: MCModule, right: MCModule) -> list[Difference]:
-    """All differences, those of one graph or region together; empty for modules of equal structure."""
-    found: list[Difference] = []
-    found += _compare_tops(left.graphs, right.graphs)
-    found += _compare_tops(left.regions, right.regions)
-    return found
+@dataclass(slots=True)
+class Called:
+    """Where names make no difference: what the right side calls what the left side has.
+
+    tops: graphs and regions. inner: by the name of a left graph, what is in it; values and nodes as (kind, name).
+    """
+
+    tops: dict[str, str]
+    inner: dict[str, Names] = field(default_factory=dict)
+
+    def within(self, top: Holder) -> Names:
+        """The names that are known in a graph or region: those of the graph that it was found in, for a region."""
+        graph = top.attrs.get("graph")
+        names = self.inner.get(graph.name, {}) if isinstance(graph, Symbol) and isinstance(top, Region) else {}
+        return names | {("top", name): other for name, other in self.tops.items()}
 
 
-def _compare_tops(ours: Sequence[Holder], theirs: Sequence[Holder]) -> Iterator[Difference]:
-    pairs = _pair_tops(ours, theirs)
+def compare_modules(left: MCModule, right: MCModule, *, names: bool = True) -> list[Difference]:
+    """All differences, those of one graph or region together; empty for modules of equal structure.
+
+    `names`: whether another name of a value, node, graph or region is a difference.
+    """
+    graphs, regions = _pair_tops(left.graphs, right.graphs, names), _pair_tops(left.regions, right.regions, names)
+    called = None if names else Called({})
+    if called is not None:
+        called.tops.update({left.graphs[at].name: right.graphs[other].name for at, other in graphs})
+        called.tops.update({left.regions[at].name: right.regions[other].name for at, other in regions})
+    found = list(_compare_tops(left.graphs, right.graphs, graphs, called))
+    return found + list(_compare_tops(left.regions, right.regions, regions, called))
+
+
+def _compare_tops(
+    ours: Sequence[Holder], theirs: Sequence[Holder], pairs: list[tuple[int, int]], called: Called | None
+) -> Iterator[Difference]:
     partner, known = dict(pairs), {pair[1] for pair in pairs}
     for at, top in enumerate(ours):
         if at in partner:
-            yield from _Comparison(top, theirs[partner[at]]).run()
+            yield from _compare(top, theirs[partner[at]], called)
         else:
             yield _gone("removed", top, top.loc, None)
     for at, top in enumerate(theirs):
@@ -67,6 +99,28 @@ def _compare_tops(ours: Sequence[Holder], theirs: Sequence[Holder]) -> Iterator[
         yield Difference("moved", _at(ours[at]), "", reason, ours[at].loc, theirs[partner[at]].loc)
 
 
+def _compare(left: Holder, right: Holder, called: Called | None) -> list[Difference]:
+    """The differences by the way of pairing that leaves the fewest; the first of the ways that leave as many."""
+    best: _Comparison | None = None
+    for way in WAYS if called is None else [way for way in WAYS if way != NAMES]:
+        tried = _Comparison(left, right, way, called.within(left) if called is not None else None)
+        tried.run()
+        if best is None or _weight(tried.found) < _weight(best.found):
+            best = tried
+        if _weight(best.found) < (1, 2):
+            break
+    assert best is not None
+    if called is not None and best.called is not None:
+        called.inner[left.name] = best.called
+    return best.found
+
+
+def _weight(found: list[Difference]) -> tuple[int, int]:
+    """Another name weighs less than any other difference."""
+    renamed = sum(difference.kind == "renamed" for difference in found)
+    return len(found) - renamed, renamed
+
+
 def _gone(kind: str, top: Holder, left: Location | None, right: Location | None) -> Difference:
     side = "left" if kind == "removed" else "right"
     count = sum(len(holder.nodes) for holder in _holders(top))
@@ -74,27 +128,35 @@ def _gone(kind: str, top: Holder, left: Location | None, right: Location | None)
     return Difference(kind, _at(top), "", reason, left, right)
 
 
-def _pair_tops(ours: Sequence[Holder], theirs: Sequence[Holder]) -> list[tuple[int, int]]:
-    """Indices of graphs or regions that belong together: of one name, else of equal content."""
+def _pair_tops(ours: Sequence[Holder], theirs: Sequence[Holder], names: bool) -> list[tuple[int, int]]:
+    """Indices of graphs or regions that belong together: of one name, else of equal content; or in order."""
     pairing = Pairing(ours, theirs)
+    if not names:
+        pairing.by(_content)
     pairing.by(lambda top: (top.name, _kind(top)))
-    pairing.by(_content)
+    pairing.by(_content if names else _kind)
     return sorted(pairing.pairs)
 
 
 def _content(top: Holder) -> Hashable:
     """Equal for graphs or regions that differ in names only, as far as ops, attributes and types tell."""
     nodes = (node for holder in _holders(top) for node in holder.nodes)
-    computed = tuple((node.op, attribute_key(node.attrs), _types(node.outputs)) for node in nodes)
-    return _kind(top), computed, _types(top.inputs), _types(top.outputs)
+    computed = tuple((node.op, attribute_key(node.attrs), types_of(node.outputs)) for node in nodes)
+    return _kind(top), computed, types_of(top.inputs), types_of(top.outputs)
 
 
 @dataclass
 class _Comparison:
-    """One graph, or one execution region with all in it, against its partner."""
+    """One graph, or one execution region with all in it, against its partner.
+
+    way: how nodes are paired, one of WAYS. called: where names make no difference, what the right side calls what the
+    left one has; None where they do.
+    """
 
     left: Holder
     right: Holder
+    way: str
+    called: Names | None = None
     found: list[Difference] = field(default_factory=list)
     partner: dict[int, MCValue] = field(default_factory=dict)  # id of a left value -> the right one
 
@@ -102,13 +164,16 @@ class _Comparison:
         ours, theirs = list(_holders(self.left)), list(_holders(self.right))
         regions = Pairing(ours, theirs)
         regions.pairs, regions.left, regions.right = [(0, 0)], regions.left[1:], regions.right[1:]
-        regions.by(lambda holder: (holder.name, _kind(holder)))
+        if self.called is None:
+            regions.by(lambda holder: (holder.name, _kind(holder)))
         regions.by(_kind)
         pairs = [(ours[left], theirs[right]) for left, right in sorted(regions.pairs)]
         for left, right in pairs:
             self._pair_values(left.inputs, right.inputs)
             if isinstance(left, Region):
                 self._pair_values(left.outputs, right.outputs)
+        if self.called is not None:
+            self.called |= {("top", left.name): right.name for left, right in pairs}
         self._nodes(ours, theirs, {id(left): id(right) for left, right in pairs})
         for left, right in pairs:
             self._holder(left, right)
@@ -121,7 +186,10 @@ class _Comparison:
 
     def _pair_values(self, ours: Sequence[MCValue], theirs: Sequence[MCValue]) -> None:
         pairing = Pairing(ours, theirs)
-        pairing.by(lambda value: value.name)
+        if self.called is None:
+            pairing.by(lambda value: value.name)
+        else:
+            pairing.take(aligned([value.type for value in ours], [value.type for value in theirs]))
         pairing.by(lambda value: value.type)
         if len(pairing.left) == len(pairing.right):
             pairing.pairs += zip(pairing.left, pairing.right, strict=True)
@@ -136,50 +204,20 @@ class _Comparison:
     def _nodes(self, ours: list[Holder], theirs: list[Holder], holder_of: dict[int, int]) -> None:
         left = [(holder, at, node) for holder in ours for at, node in enumerate(holder.nodes)]
         right = [(holder, at, node) for holder in theirs for at, node in enumerate(holder.nodes)]
-        pairing = Pairing(left, right)
-        pairing.by(
-            lambda place: (holder_of.get(id(place[0])), place[2].name, place[2].op),
-            lambda place: (id(place[0]), place[2].name, place[2].op),
-        )
-        self._follow(pairing)
-        self._by_computation(pairing)
-        pairing.by(lambda place: (place[2].name, place[2].op))
-        pairing.by(lambda place: place[2].name)
-        pairing.by(lambda place: (place[2].op, len(place[2].inputs), _types(place[2].outputs)))
-        self._follow(pairing)
+        pairing = pair_nodes(left, right, holder_of, self.partner, self.way)
+        self._name_values(pairing)
         self._report_nodes(pairing, holder_of)
 
-    def _follow(self, pairing: Pairing) -> None:
-        """The results of paired nodes are paired in order."""
-        for left, right in pairing.pairs:
-            ours, theirs = pairing.ours[left][2].outputs, pairing.theirs[right][2].outputs
-            for value, other in zip(ours, theirs, strict=False):
-                self.partner[id(value)] = other
-
-    def _by_computation(self, pairing: Pairing) -> None:
-        """Pairs renamed nodes in text order, so that a chain of renamed nodes is followed from its start.
-
-        A node with no partner of equal attributes and types takes one that has the same op on the same operands.
-        """
-        waiting: dict[Hashable, deque[int]] = defaultdict(deque)
-        for at in pairing.right:
-            node = pairing.theirs[at][2]
-            for key in _computations(node, [id(value) for value in node.inputs]):
-                waiting[key].append(at)
-        taken: set[int] = set()
-        rest = []
-        for at in pairing.left:
-            node = pairing.ours[at][2]
-            keys = _computations(node, [id(self.partner.get(id(value))) for value in node.inputs])
-            other = next((found for key in keys if (found := _next_free(waiting.get(key), taken)) is not None), None)
-            if other is None:
-                rest.append(at)
-                continue
-            taken.add(other)
-            pairing.pairs.append((at, other))
-            for value, theirs in zip(node.outputs, pairing.theirs[other][2].outputs, strict=False):
-                self.partner[id(value)] = theirs
-        pairing.left, pairing.right = rest, [at for at in pairing.right if at not in taken]
+    def _name_values(self, pairing: Pairing) -> None:
+        """Where names make no difference: what the right side calls the values and nodes of the left one."""
+        if self.called is None:
+            return
+        nodes = ((pairing.ours[left][2], pairing.theirs[right][2]) for left, right in pairing.pairs)
+        self.called |= {("node", node.name): other.name for node, other in nodes}
+        for top in _holders(self.left):
+            values = [*top.inputs, *top.outputs, *(value for node in top.nodes for value in node.outputs)]
+            pairs = ((value.name, self.partner.get(id(value))) for value in values)
+            self.called |= {("value", name): other.name for name, other in pairs if other is not None}
 
     def _report_nodes(self, pairing: Pairing, holder_of: dict[int, int]) -> None:
         elsewhere: list[tuple[int, int]] = []
@@ -213,7 +251,7 @@ class _Comparison:
             self._add("renamed", left, holder, f"the node is @{name_text(right.name)} now", left.loc, right.loc)
         reasons = [f"op {left.op} is {right.op} now"] if left.op != right.op else []
         reasons += self._operands(left.inputs, right.inputs, "operand")
-        reasons += list(_attributes(left.attrs, right.attrs))
+        reasons += list(_attributes(self._called(left.attrs), right.attrs))
         reasons += list(_result_types(left.outputs, right.outputs))
         for reason in reasons:
             self._add("changed", left, holder, reason, left.loc, right.loc)
@@ -233,7 +271,7 @@ class _Comparison:
     def _holder(self, left: Holder, right: Holder) -> None:
         if left.name != right.name:
             self._add("renamed", left, left, f"is {_at(right)} now", left.loc, right.loc)
-        reasons = list(_attributes(left.attrs, right.attrs))
+        reasons = list(_attributes(self._called(left.attrs), right.attrs))
         self._signature(left, right, "input", left.inputs, right.inputs)
         if isinstance(left, SemanticGraph):
             reasons += self._operands(left.outputs, right.outputs, "returned value")
@@ -282,29 +320,28 @@ class _Comparison:
             for at in out_of_order(order):
                 self._add("moved", left.subregions[at], left, "stands elsewhere among the regions", left.loc, right.loc)
 
+    def _called(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Attributes of the left side, with the right side's names in those that hold names."""
+        return attrs if self.called is None else {key: self._renamed(key, value) for key, value in attrs.items()}
+
+    def _renamed(self, key: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return self._called(value)
+        if isinstance(value, list):
+            return [self._renamed(key, each) for each in value]
+        names = self.called or {}
+        if isinstance(value, Symbol):
+            return Symbol(names.get(("top", value.name), value.name))
+        return names.get((NAMING[key], value), value) if isinstance(value, str) and key in NAMING else value
+
     def _add(
         self, kind: str, subject: MCNode | MCValue | Holder, holder: Holder, reason: str,
         left: Location | None, right: Location | None,
     ) -> None:  # fmt: skip
+        if kind == "renamed" and self.called is not None:
+            return
         where = "" if subject is holder else _at(holder)
         self.found.append(Difference(kind, _subject(subject), where, reason, left, right))
-
-
-def _computations(node: MCNode, operands: list[int]) -> tuple[Hashable, Hashable]:
-    """What a node computes on these operands: to the letter, and but for attributes and result types."""
-    exact = attribute_key(node.attrs), _types(node.outputs)
-    return (node.op, tuple(operands), exact), (node.op, tuple(operands), len(node.outputs))
-
-
-def _next_free(waiting: deque[int] | None, taken: set[int]) -> int | None:
-    """The first of `waiting` that is not taken; it stays there."""
-    while waiting and waiting[0] in taken:
-        waiting.popleft()
-    return waiting[0] if waiting else None
-
-
-def _types(values: Sequence[MCValue]) -> Hashable:
-    return tuple(value.type for value in values)
 
 
 def _attributes(left: dict[str, Any], right: dict[str, Any]) -> Iterator[str]:

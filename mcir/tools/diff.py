@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, TextIO
 
 from mcir.analysis.difference import Difference, compare_modules
@@ -25,15 +26,19 @@ from mcir.parser import parse_module
 from mcir.tools.arguments import SWITCH, Flag
 from mcir.tools.command import Command, Exit
 from mcir.tools.console import run_console
-from mcir.tools.report import Reporter, json_line
+from mcir.tools.report import Reporter, json_line, use_colour
 
 EXIT_SAME, EXIT_DIFFERENT, EXIT_TROUBLE = 0, 1, 2
 
+MOST_NAMES = 10  # that are shown one by one
+
 COMMAND = Command(
     "mcir-diff",
-    "[--json] [--quiet] A B",
+    "[--ignore-names] [--all] [--json] [--quiet] A B",
     "Compares the structure of two MCIR modules; - is standard input.",
     (
+        Flag("--ignore-names", SWITCH, "other names of values, nodes, graphs and regions are no difference"),
+        Flag("--all", SWITCH, f"show each new name, not only the first {MOST_NAMES} of a graph or region"),
         Flag("--json", SWITCH, "one JSON object a difference: kind, subject, where, reason, left, right"),
         Flag("--quiet", SWITCH, "print nothing; the exit code tells"),
     ),
@@ -42,12 +47,15 @@ COMMAND = Command(
         ("mcir-opt examples/attention.mcir | mcir-diff examples/attention.mcir -",
          "no difference: printing keeps everything"),
         ("mcir-diff examples/attention.mcir examples/grouped_query.mcir || echo different", "differences, for people"),
+        ("sed 's/%P/%W/' examples/attention.mcir | mcir-diff --ignore-names examples/attention.mcir -",
+         "new names alone are no difference"),
         ("mcir-diff --quiet examples/attention.mcir examples/attention.mcir && echo same", "the exit code is enough"),
     ),
     ("exit code: 0 the same, 1 different, 2 bad usage, or an input cannot be read or parsed",),
 )
 
 _SIGNS = {"added": "+", "removed": "-", "moved": ">", "renamed": "~", "changed": "~"}
+_COLOURS = {"+": "32", "-": "31", ">": "36", "~": "33"}
 
 
 def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
@@ -60,9 +68,10 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         return done.code
     try:
         left, right = (_read(path, stdin) for path in given.operands)
-        found = compare_modules(left, right)
+        found = compare_modules(left, right, names=not given.on("--ignore-names"))
         if not given.on("--quiet"):
-            lines = map(json_line, map(_record, found)) if given.on("--json") else _lines(found)
+            text = _lines(found, len(found) if given.on("--all") else MOST_NAMES, use_colour(stdout))
+            lines = map(json_line, map(_record, found)) if given.on("--json") else text
             write_stream(stdout, "".join(f"{line}\n" for line in lines))
     except MCIRError as error:
         Reporter(stderr).show(error.diagnostics)
@@ -75,16 +84,22 @@ def _read(path: str, stdin: TextIO) -> MCModule:
     return parse_module(source.text, source.name)
 
 
-def _lines(found: list[Difference]) -> Iterator[str]:
+def _lines(found: list[Difference], most_names: int, colour: bool) -> Iterator[str]:
     """The differences under a line for each graph or region that they are in."""
-    where = ""
-    for difference in found:
+    where, names = "", 0
+    for difference, behind in zip_longest(found, found[1:]):
         if difference.where != where:
-            where = difference.where
+            where, names = difference.where, 0
             if where:
                 yield f"in {where}"
-        head = f"{'  ' if where else ''}{_SIGNS[difference.kind]} {difference.subject}: {difference.kind}"
-        yield f"{head}: {difference.reason}{_places(difference)}"
+        names += difference.kind == "renamed"
+        indent = "  " if where else ""
+        if difference.kind != "renamed" or names <= most_names:
+            sign = _SIGNS[difference.kind]
+            line = f"{indent}{sign} {difference.subject}: {difference.kind}: {difference.reason}{_places(difference)}"
+            yield f"\033[{_COLOURS[sign]}m{line}\033[0m" if colour else line
+        if names > most_names and (behind is None or behind.where != where):
+            yield f"{indent}~ renamed: {names - most_names:,} more (--all shows each)"
 
 
 def _places(difference: Difference) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,8 +17,11 @@ from mcir.analysis.reduction import REDUCTIONS, Reduction
 from mcir.module import MCModule
 from mcir.parser import parse_module
 from mcir.printer import print_module
-from mcir.samples import build_attention_module
+from mcir.regions import Region
+from mcir.samples import build_attention_module, build_attention_semantic_graph
 from mcir.tools.diff import main
+from mcir.types import Symbol
+from mcir.values import MCValue
 from tests.support.strategies import modules
 from tests.unit.tool_harness import Ran, run
 
@@ -168,6 +173,95 @@ def test_cost_is_near_to_linear() -> None:
     assert seconds(16_000) < 40 * max(seconds(2000), 1e-3)
 
 
+# Values that are named anew
+
+
+def numbered(ops: list[str]) -> str:
+    """A chain of ops whose values have numbers for names, as many exporters write it."""
+    lines = [f"  %{at + 1} = {op} %{at} : {T}" for at, op in enumerate(ops)]
+    return "\n".join([f"graph @g(%0: {T}) {{", *lines, f"  return %{len(ops)}", "}", ""])
+
+
+OPS = ["neg", "exp", "abs", "tanh", "exp", "sqrt", "neg", "abs"] * 3
+
+
+@pytest.mark.parametrize("at", [0, 1, 5, 12, 23, 24])
+def test_a_node_that_was_inserted_is_all_that_is_told_beside_the_names(at: int) -> None:
+    left, right = numbered(OPS), numbered([*OPS[:at], "erf", *OPS[at:]])
+    for old, new, kind in ((left, right, "added"), (right, left, "removed")):
+        found = compare_modules(parse_module(old), parse_module(new))
+        assert [each.kind for each in found if each.kind not in ("renamed", "changed")] == [kind]
+        # the node behind it takes another operand, or it is another one that is returned
+        assert next(each.reason for each in found if each.kind == "changed").startswith(("operand 1", "returned value"))
+        assert len(found) <= len(OPS) - at + 2
+        bare = compare_modules(parse_module(old), parse_module(new), names=False)
+        assert sorted(each.kind for each in bare) == sorted([kind, "changed"])
+
+
+def renamed_anew(module: MCModule, prefix: str) -> MCModule:
+    """A copy in which every value, node, graph and region has a name by its place."""
+    copy = parse_module(print_module(module))
+    tops = [*copy.graphs, *copy.walk()]
+    symbols = {top.name: f"{prefix}_top{at}" for at, top in enumerate(tops)}
+    for at, top in enumerate([*copy.graphs, *copy.regions]):
+        inner = list(top.walk()) if isinstance(top, Region) else [top]
+        seen: dict[int, MCValue] = {}
+        for holder in inner:
+            for value in [*holder.inputs, *holder.outputs, *(out for node in holder.nodes for out in node.outputs)]:
+                seen.setdefault(id(value), value)
+        for number, value in enumerate(seen.values()):
+            value.name = f"{prefix}_{at}_{number}"
+        for holder in inner:
+            for number, node in enumerate(holder.nodes):
+                node.name = node.outputs[0].name if node.outputs else f"{prefix}_{holder.name}_n{number}"
+    for holder in tops:
+        holder.name = symbols[holder.name]
+        for attrs in [holder.attrs, *(node.attrs for node in holder.nodes)]:
+            attrs.update({key: _renamed(value, symbols) for key, value in attrs.items()})
+    return copy
+
+
+def _renamed(value: Any, symbols: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _renamed(each, symbols) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_renamed(each, symbols) for each in value]
+    return Symbol(symbols.get(value.name, value.name)) if isinstance(value, Symbol) else value
+
+
+@given(modules())
+def test_other_names_alone_are_no_difference_where_names_are_ignored(module: MCModule) -> None:
+    other = renamed_anew(module, "z")
+    assert compare_modules(module, other, names=False) == []
+    assert compare_modules(other, module, names=False) == []
+
+
+@given(modules(), st.sampled_from([each for each in REDUCTIONS if each.name != "comments"]), st.data())
+def test_every_small_change_is_seen_without_names(module: MCModule, reduction: Reduction, data: st.DataObject) -> None:
+    smaller = parse_module(print_module(module))
+    if count := reduction.parts(module):
+        reduction.without(smaller, {data.draw(st.integers(0, count - 1))})
+    smaller = parse_module(print_module(smaller))
+    if _bare(renamed_anew(module, "z")) != _bare(renamed_anew(smaller, "z")):
+        assert compare_modules(module, smaller, names=False)
+        assert compare_modules(smaller, module, names=False)
+
+
+def test_attributes_that_hold_names_follow_them() -> None:
+    left = print_module(MCModule(build_attention_module().regions, [build_attention_semantic_graph()]))
+    right = left
+    for old, new in (("Q", "query"), ("O", "out"), ("P", "probs"), ("score_frag", "s"), ("Q_tile", "qt")):
+        right = re.sub(rf'%{old}\b', f"%{new}", right).replace(f'"{old}"', f'"{new}"')
+    assert left != right
+    one, two = parse_module(left), parse_module(right)
+    assert compare_modules(one, two, names=False) == []
+    assert compare_modules(one, two)
+    other = parse_module(right.replace('source = "query"', 'source = "K"'))
+    assert [each.reason for each in compare_modules(one, other, names=False)] == [
+        'attribute source = "query" is "K" now'
+    ]
+
+
 # The tool
 
 
@@ -219,3 +313,19 @@ def test_bad_input_and_bad_usage(tmp_path: Path) -> None:
         assert ran.code == 2
         assert ran.err.startswith("mcir-diff: error: ")
     assert run(main, "--help").out.startswith("usage: mcir-diff")
+
+
+def test_many_new_names_are_counted(tmp_path: Path) -> None:
+    left, right = numbered(OPS), numbered(OPS).replace("%", "%v")
+    ran = diff(tmp_path, left, right)
+    assert ran.out.count("renamed: is") == 10
+    assert ran.out.endswith("  ~ renamed: 15 more (--all shows each)\n")
+    assert diff(tmp_path, left, right, "--all").out.count("renamed: is") == 24
+    assert len(diff(tmp_path, left, right, "--json").out.splitlines()) == 25
+    same = diff(tmp_path, left, right, "--ignore-names")
+    assert (same.code, same.out) == (0, "")
+
+
+def test_colour_on_a_terminal_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mcir.tools.diff.use_colour", lambda stream: True)
+    assert "\033[33m  ~ %n: changed: op neg is abs now" in diff(tmp_path, BASE, BASE.replace("neg", "abs")).out
