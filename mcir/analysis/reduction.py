@@ -1,16 +1,19 @@
 """Delta debugging of modules: the smallest text that a test still finds interesting.
 
 A reduction names the parts of a module that may go, and takes a chosen set of them out; the Reducer tries large sets
-first and halves them (Zeller's ddmin), reduction after reduction, until none takes anything off any more. A result in
-use of a node that goes becomes an input, so that every step leaves a module that parses. The steps edit a module of
-their own that is only printed, so they leave producers and consumers as they were.
+first and halves them (Zeller's ddmin), reduction after reduction, until none takes anything off any more: of what is
+left, no single part of any reduction may go. A result in use of a node that goes becomes an input, so that every step
+leaves a module that parses. The steps edit a module of their own that is only printed, so they leave producers and
+consumers as they were.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from mcir.diagnostics import MCIRError
@@ -20,11 +23,14 @@ from mcir.nodes import MCNode
 from mcir.parser import parse_module
 from mcir.printer import print_module
 from mcir.regions import Region
+from mcir.types import Dim
 from mcir.values import MCValue
 from mcir.verifier import check_module
 
 Holder = SemanticGraph | Region
 Interesting = Callable[[str], bool]
+# What a text that is no module consists of; together the pieces are the text.
+_PIECES = {"lines": re.compile(r"[^\n]*\n|[^\n]+"), "words": re.compile(r"\w+|\s+|[^\w\s]")}
 
 
 class OutOfTests(Exception):
@@ -45,11 +51,13 @@ class Reducer:
     """Runs the test on candidates and keeps the smallest text so far in `best`.
 
     interesting: the test. valid: candidates that the verifier refuses are not tried. max_tests: 0 is no limit.
+    progress: is told the name of each reduction that took something off.
     """
 
     interesting: Interesting
     valid: bool = True
     max_tests: int = 0
+    progress: Callable[[str], None] = field(default=lambda name: None)
     best: str = ""
     tests: int = 0
     _seen: set[int] = field(default_factory=set)
@@ -57,31 +65,45 @@ class Reducer:
     def reduce(self, text: str) -> str:
         """The smallest interesting text. Raises MCIRError if `text` is not interesting itself.
 
-        Text that cannot be parsed, or is not interesting in canonical form, is reduced line by line.
+        Text that cannot be parsed, or is not interesting in canonical form, is reduced by lines, then by words.
         """
         self.best = text
         if not self._ask(text):
             raise MCIRError("the test does not find the input interesting: it must exit with 0 for it")
         with suppress(OutOfTests):
-            self._reduce_module(text)
+            self._reduce(text)
         return self.best
 
-    def _reduce_module(self, text: str) -> None:
-        try:
-            module = parse_module(text)
-            canonical = print_module(module)
-        except MCIRError:
-            self._lines()
-            return
-        self.valid = self.valid and _is_valid(module)
-        if canonical != text and not self._try(canonical):
-            self._lines()
-            return
-        before = ""
+    def is_steady(self) -> bool:
+        """Whether the test still finds the best text interesting: a test that does not always say the same may not."""
+        return self.interesting(self.best)
+
+    def _reduce(self, text: str) -> None:
+        structured = self._canonical(text)
+        before = None
         while before != self.best:
             before = self.best
-            for reduction in REDUCTIONS:
-                self._chunks(reduction)
+            for name, step in self._steps(structured):
+                smaller = self.best
+                step()
+                if self.best != smaller:
+                    self.progress(name)
+
+    def _canonical(self, text: str) -> bool:
+        """Whether the text can be reduced as a module; it is in canonical form then."""
+        try:
+            module = parse_module(text)
+        except MCIRError:
+            return False
+        self.valid = self.valid and _is_valid(module)
+        canonical = print_module(module)
+        return canonical == text or self._try(canonical)
+
+    def _steps(self, structured: bool) -> Iterator[tuple[str, Callable[[], None]]]:
+        if structured:
+            yield from ((reduction.name, partial(self._chunks, reduction)) for reduction in REDUCTIONS)
+        else:
+            yield from ((name, partial(self._pieces, pattern)) for name, pattern in _PIECES.items())
 
     def _chunks(self, reduction: Reduction) -> None:
         count = reduction.parts(parse_module(self.best))
@@ -100,17 +122,19 @@ class Reducer:
         module = parse_module(self.best)
         reduction.without(module, chosen)
         text = print_module(module)
-        return len(text) < len(self.best) and (not self.valid or _is_valid(parse_module(text))) and self._try(text)
+        smaller = (len(text), text) < (len(self.best), self.best)
+        return smaller and (not self.valid or _is_valid(parse_module(text))) and self._try(text)
 
-    def _lines(self) -> None:
-        lines = self.best.splitlines(keepends=True)
-        size = len(lines)
+    def _pieces(self, pattern: re.Pattern[str]) -> None:
+        """Takes out pieces of the text itself."""
+        pieces = pattern.findall(self.best)
+        size = len(pieces)
         while size >= 1:
             begin = 0
-            while begin < len(lines):
-                shorter = lines[:begin] + lines[begin + size :]
+            while begin < len(pieces):
+                shorter = pieces[:begin] + pieces[begin + size :]
                 if self._try("".join(shorter)):
-                    lines = shorter
+                    pieces = shorter
                 else:
                     begin += size
             size //= 2
@@ -272,6 +296,33 @@ def _without_comments(module: MCModule, chosen: set[int]) -> None:
             holder.comments = None
 
 
+def _values(module: MCModule) -> Iterable[MCValue]:
+    """Every value once, where it is defined."""
+    for holder in _holders(module):
+        yield from holder.inputs
+        if isinstance(holder, Region):
+            yield from holder.outputs
+        for node in holder.nodes:
+            yield from node.outputs
+
+
+def _sizes(module: MCModule) -> list[Dim]:
+    """The sizes of axes that differ from 1, each once."""
+    return [dim for dim in dict.fromkeys(dim for value in _values(module) for dim in value.shape) if dim != 1]
+
+
+def _with_sizes(new: int, module: MCModule, chosen: set[int]) -> None:
+    """Gives all axes of a size another one, in attributes too."""
+    sizes = {dim: new for at, dim in enumerate(_sizes(module)) if at in chosen and dim is not None}
+    unknown = any(dim is None and at in chosen for at, dim in enumerate(_sizes(module)))
+    for value in _values(module):
+        value.shape = tuple((new if unknown else None) if dim is None else sizes.get(dim, dim) for dim in value.shape)
+    for container, key in _entries(module):
+        value = container[key]
+        if isinstance(value, int | str) and not isinstance(value, bool) and value in sizes:
+            container[key] = sizes[value]
+
+
 def _node_count(module: MCModule) -> int:
     return len(_nodes(module))
 
@@ -286,4 +337,6 @@ REDUCTIONS: tuple[Reduction, ...] = (
     Reduction("inputs and outputs", lambda module: len(_signature(module)), _without_signature),
     Reduction("operands", _operands, _without_operands),
     Reduction("attributes", lambda module: len(_entries(module)), _without_entries),
+    Reduction("sizes to 1", lambda module: len(_sizes(module)), partial(_with_sizes, 1)),
+    Reduction("sizes to 2", lambda module: len(_sizes(module)), partial(_with_sizes, 2)),
 )

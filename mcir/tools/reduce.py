@@ -2,6 +2,7 @@
 
 The script is called with one argument more, the path of a candidate file. It exits with 0 if the candidate is
 interesting (it still shows what is looked for); any other exit code, and a run beyond `--timeout`, mean that it is not.
+What it started is ended with it. `--repeat` asks a script that does not always say the same more than once.
 A script for "mcir-opt crashes on it":
 
     #!/bin/sh
@@ -15,10 +16,12 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -48,6 +51,7 @@ COMMAND = Command(
         Flag("--allow-invalid", SWITCH, "try candidates that the verifier refuses, too"),
         Flag("--max-tests", VALUE, "run the script at most so often (default: no limit)", "N"),
         Flag("--timeout", VALUE, "seconds after which a candidate is not interesting (default 60)", "S"),
+        Flag("--repeat", VALUE, "call the script up to N times; a candidate is interesting if one call says so", "N"),
         Flag("--quiet", SWITCH, "do not report on standard error what was reached"),
     ),
     (0, 1),
@@ -59,9 +63,10 @@ COMMAND = Command(
     ),
     (
         "The script must exit with 0 for INPUT itself. An input that the verifier accepts is reduced to inputs that it",
-        "accepts, unless --allow-invalid; one that cannot be parsed is reduced line by line. An interrupt (Ctrl-C,",
-        "SIGTERM) writes the smallest file so far. Of what mcir-opt --crash-reproducer wrote, the configuration stays",
-        'as it is: a script for it runs mcir-opt --run-reproducer "$1" and tests for the same exit code.',
+        "accepts, unless --allow-invalid; one that cannot be parsed is reduced by lines, then by words. Of the result no",
+        "graph, region, node, operand, attribute or size can go alone. An interrupt (Ctrl-C, SIGTERM) writes the smallest",
+        "file so far. INPUT itself is never written. Of what mcir-opt --crash-reproducer wrote, the configuration",
+        'stays as it is: a script for it runs mcir-opt --run-reproducer "$1" and tests for the same exit code.',
         "",
         "exit code: 0 reduced, 1 INPUT cannot be read, is not interesting, or the script cannot be run, 2 bad usage",
     ),
@@ -72,20 +77,25 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
     """Runs the tool; see `COMMAND` for the exit codes."""
     try:
         given = COMMAND.read(argv, stdout, stderr)
-        command, max_tests, timeout = _options(given, stderr)
+        command = _command(given, stderr)
+        max_tests, timeout, repeat = (_number(given, *option, stderr) for option in _NUMBERS)
+        _refuse_input(given, stderr)
     except Exit as done:
         return done.code
-    code = EXIT_GOOD
+    code, steady = EXIT_GOOD, True
     try:
         note_terminal(COMMAND.name, given.input, stdin, stderr)
         source = read_source(given.input, stdin)
         name = Path(source.name).name if given.input != "-" else "input.mcir"
         with terminations(), tempfile.TemporaryDirectory(prefix="mcir-reduce-") as folder:
-            test = script_test(command, os.path.join(folder, name), timeout)
+            test = script_test(command, os.path.join(folder, name), timeout, max(1, int(repeat)))
             head, text = split_configuration(source.text)
-            reducer = Reducer(lambda candidate: test(head + candidate), not given.on("--allow-invalid"), max_tests)
+            reducer = Reducer(lambda candidate: test(head + candidate), not given.on("--allow-invalid"), int(max_tests))
+            if stderr.isatty() and not given.on("--quiet"):
+                reducer.progress = lambda step: print(_state(reducer, step), file=stderr)
             try:
                 reducer.reduce(text)
+                steady = reducer.is_steady()
             except KeyboardInterrupt:
                 code = EXIT_INTERRUPTED
             except Terminated:
@@ -95,55 +105,94 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
     except MCIRError as error:
         Reporter(stderr).show(error.diagnostics)
         return EXIT_BAD_INPUT
+    if not steady:
+        message = "the test does not always say the same: it found the result interesting, and then did not"
+        Reporter(stderr).show([Diagnostic(message, severity="warning", hint="--repeat calls it more than once")])
     if not given.on("--quiet"):
         sizes = f"{_lines(source.text)} to {_lines(best)} lines"
         print(f"{COMMAND.name}: {sizes} in {reducer.tests} tests", file=stderr)
     return code
 
 
-def script_test(command: list[str], path: str, timeout: float) -> Interesting:
-    """The test that writes a candidate to `path` and runs `command` on it.
+def script_test(command: list[str], path: str, timeout: float, repeat: int = 1) -> Interesting:
+    """The test that writes a candidate to `path` and runs `command` on it, until it says yes or `repeat` times.
 
     It raises MCIRError where the command cannot be run at all.
     """
 
     def interesting(text: str) -> bool:
         write_text(path, text)
-        try:
-            done = subprocess.run(
-                [*command, path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                timeout=timeout, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return False
-        except OSError as error:
-            hint = "write ./ before a script in this folder" if "/" not in command[0] else ""
-            reason = error.strerror or str(error)
-            raise MCIRError(Diagnostic(f"cannot run the test {command[0]}: {reason}", hint=hint)) from None
-        return done.returncode == 0
+        return any(_exit_code([*command, path], timeout) == 0 for _ in range(repeat))
 
     return interesting
 
 
-def _options(given: Given, stderr: TextIO) -> tuple[list[str], int, float]:
-    """(command of the test, most tests, seconds). Raises Exit for values that make no sense."""
+def _exit_code(command: list[str], timeout: float) -> int | None:
+    """The exit code of a command; None if it takes too long. All that it started ends with it then."""
+    silent = subprocess.DEVNULL
+    try:
+        # a session of its own, so that what a script started can be ended together with it
+        process = subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True)
+    except OSError as error:
+        hint = "write ./ before a script in this folder" if "/" not in command[0] else ""
+        reason = error.strerror or str(error)
+        raise MCIRError(Diagnostic(f"cannot run the test {command[0]}: {reason}", hint=hint)) from None
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return None
+    except BaseException:
+        _end(process)
+        raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def _state(reducer: Reducer, step: str) -> str:
+    return f"{COMMAND.name}: {step}: {_lines(reducer.best)} lines after {reducer.tests} tests"
+
+
+def _command(given: Given, stderr: TextIO) -> list[str]:
+    """The command of the test. Raises Exit where none is named."""
     try:
         command = shlex.split(given.value("--test"))
     except ValueError:
         command = []
     if not command:
         COMMAND.refuse("--test must name the script to run", stderr)
-    values = []
-    for flag, default, kind in (("--max-tests", "0", int), ("--timeout", "60", float)):
-        text = given.value(flag, default)
-        try:
-            value = kind(text)
-        except ValueError:
-            value = -1
-        if not 0 <= value < 10**9:
-            COMMAND.refuse(f"{flag} takes a number, not '{text[:40]}'", stderr)
-        values.append(value)
-    return command, int(values[0]), float(values[1])
+    return command
+
+
+# Flag, its default, the type of its value.
+_NUMBERS: tuple[tuple[str, str, type], ...] = (
+    ("--max-tests", "0", int), ("--timeout", "60", float), ("--repeat", "1", int),
+)  # fmt: skip
+
+
+def _number(given: Given, flag: str, default: str, kind: type, stderr: TextIO) -> float:
+    """The number that a flag gives. Raises Exit for a value that makes no sense."""
+    text = given.value(flag, default)
+    try:
+        value: float = kind(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 10**9:
+        COMMAND.refuse(f"{flag} takes a number, not '{text[:40]}'", stderr)
+    return value
+
+
+def _refuse_input(given: Given, stderr: TextIO) -> None:
+    """Raises Exit where the result would be written over the input."""
+    out, source = given.value("-o", "-"), given.input
+    if "-" not in (out, source) and os.path.exists(out) and os.path.exists(source) and os.path.samefile(out, source):
+        COMMAND.refuse("-o names the input itself, which is kept", stderr)
 
 
 def _write(text: str, path: str, stdout: TextIO) -> None:

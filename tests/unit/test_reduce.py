@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,13 @@ from hypothesis import strategies as st
 
 from mcir.analysis import reduction
 from mcir.analysis.reduction import REDUCTIONS, Reducer, Reduction
-from mcir.diagnostics import MCIRError
+from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.module import MCModule
 from mcir.parser import parse_module
 from mcir.printer import print_module
 from mcir.samples import build_attention_module, build_attention_semantic_graph
 from mcir.tools.reduce import main
+from mcir.verifier import verify_module
 from tests.support.strategies import modules
 from tests.unit.tool_harness import run
 
@@ -77,12 +79,12 @@ def test_entries_of_nested_attributes_go_one_by_one() -> None:
 
 def test_text_that_cannot_be_parsed_is_reduced_by_lines() -> None:
     text = ATTENTION + "this is no MCIR\n" + ATTENTION
-    assert reduced(text, "no MCIR") == "this is no MCIR\n"
+    assert reduced(text, "no MCIR") == "no MCIR"
 
 
 def test_a_text_interesting_for_its_spelling_is_reduced_by_lines() -> None:
     text = "// a\n// b\n" + ATTENTION.replace("%P = softmax", "%P   =   softmax")
-    assert reduced(text, "%P   =   softmax").count("\n") == 1
+    assert reduced(text, "%P   =   softmax") == "%P   =   softmax"
 
 
 def test_an_input_that_is_not_interesting_is_refused() -> None:
@@ -120,6 +122,46 @@ def test_every_step_leaves_a_module_that_parses(module: MCModule, step: Reductio
 def test_all_parts_of_the_attention_module_may_go() -> None:
     assert reduced(ATTENTION) == ""
     assert {step.name for step in reduction.REDUCTIONS} >= {"nodes", "attributes", "nested regions"}
+
+
+def test_sizes_become_small_together() -> None:
+    text = ATTENTION.replace("<1024x64xfp16>", "<(seq)x64xfp16>")
+    small = reduced(ATTENTION, "= matmul %Q, %Kt", "= transpose %K")
+    assert "1024" not in small and "64" not in small
+    assert reduced("graph @g(%x: tensor<4x(n)x?xfp32>) {\n  return\n}\n", "%x") == (
+        "graph @g(%x: tensor<1x1x1xfp32>) {\n  return\n}\n"
+    )
+    shaped = "graph @g(%x: tensor<6x4xfp32>) {\n  %y = reshape %x {shape = [4, 6]} : tensor<4x6xfp32>\n  return\n}\n"
+    assert "reshape %x {shape = [1, 1]} : tensor<1x1xfp32>" in reduced(shaped, "reshape")
+    assert len(reduced(text, "%Kt")) < len(text)
+
+
+WORDS = st.lists(st.sampled_from(["= softmax", "= matmul", "%V", "attributes", "tile @", "{", "= transpose", "tile_m"]))
+
+
+@given(WORDS, st.booleans())
+def test_no_single_part_of_what_is_left_may_go(words: list[str], valid: bool) -> None:
+    def interesting(text: str) -> bool:
+        return all(word in text for word in words)
+
+    reducer = Reducer(interesting, valid)
+    best = reducer.reduce(ATTENTION)
+    for step in REDUCTIONS:
+        for part in range(step.parts(parse_module(best))):
+            module = parse_module(best)
+            step.without(module, {part})
+            text = print_module(module)
+            smaller = (len(text), text) < (len(best), best)
+            assert not (smaller and interesting(text) and (not valid or not list(_errors(text)))), (step.name, best)
+
+
+def _errors(text: str) -> list[Diagnostic]:
+    return [found for found in verify_module(parse_module(text)) if found.severity == "error"]
+
+
+def test_text_that_is_no_module_is_reduced_to_words() -> None:
+    text = ATTENTION + "graph @g( sofmax, and more\n" + ATTENTION
+    assert reduced(text, "graph @", "sofmax") == "graph @sofmax"
 
 
 # The tool
@@ -203,3 +245,49 @@ def test_bad_input_and_bad_usage(argv: list[str], code: int, message: str, atten
     assert ran.code == code
     assert message in ran.err
     assert ran.out == ""
+
+
+def test_what_a_script_started_ends_with_it(tmp_path: Path, attention: Path) -> None:
+    script = tmp_path / "hang.sh"
+    script.write_text(f"#!/bin/sh\nsleep 61 &\necho $! > {tmp_path}/pid\nsleep 62\n")
+    script.chmod(0o755)
+    assert run(main, "--test", script, "--timeout", "0.5", attention).code == 1
+    pid = int((tmp_path / "pid").read_text())
+    end = time.monotonic() + 10
+    while (gone := not _runs(pid)) is False and time.monotonic() < end:
+        time.sleep(0.01)
+    assert gone
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+def test_a_script_that_does_not_always_say_the_same(tmp_path: Path, attention: Path) -> None:
+    script = tmp_path / "flaky.sh"
+    script.write_text(f"#!/bin/sh\necho >> {tmp_path}/calls\ntest $(wc -l < {tmp_path}/calls) -le 5\n")
+    script.chmod(0o755)
+    ran = run(main, "--test", script, attention)
+    assert ran.code == 0
+    assert "warning: the test does not always say the same" in ran.err and "--repeat" in ran.err
+    script.write_text(f"#!/bin/sh\necho >> {tmp_path}/calls\ntest $(($(wc -l < {tmp_path}/calls) % 2)) -eq 0\n")
+    steady = run(main, "--test", script, "--repeat", "2", attention)
+    assert (steady.code, steady.out) == (0, "")
+    assert "warning" not in steady.err
+
+
+def test_the_input_is_never_written(script: Path, attention: Path) -> None:
+    ran = run(main, "--test", f"{sys.executable} -S {script}", "-o", attention, attention)
+    assert ran.code == 2
+    assert "-o names the input itself" in ran.err
+    assert attention.read_text() == ATTENTION
+
+
+def test_progress_is_told_on_a_terminal(script: Path, attention: Path) -> None:
+    told: list[str] = []
+    reducer = Reducer(lambda text: "= softmax" in text, progress=told.append)
+    reducer.reduce(ATTENTION)
+    assert told[:2] == ["graphs and regions", "nodes"] and "sizes to 1" in told
