@@ -77,7 +77,9 @@ def compare_modules(left: MCModule, right: MCModule, *, names: bool = True) -> l
     called = None if names else Called({})
     if called is not None:
         called.tops.update({left.graphs[at].name: right.graphs[other].name for at, other in graphs})
-        called.tops.update({left.regions[at].name: right.regions[other].name for at, other in regions})
+        for at, other in regions:
+            inner = _pair_holders(left.regions[at], right.regions[other], names)
+            called.tops.update({inner.ours[here].name: inner.theirs[there].name for here, there in inner.pairs})
     found = list(_compare_tops(left.graphs, right.graphs, graphs, called))
     return found + list(_compare_tops(left.regions, right.regions, regions, called))
 
@@ -138,6 +140,16 @@ def _pair_tops(ours: Sequence[Holder], theirs: Sequence[Holder], names: bool) ->
     return sorted(pairing.pairs)
 
 
+def _pair_holders(left: Holder, right: Holder, names: bool) -> Pairing:
+    """The regions in two that belong together, themselves first; of one name, else in order."""
+    regions = Pairing(list(_holders(left)), list(_holders(right)))
+    regions.pairs, regions.left, regions.right = [(0, 0)], regions.left[1:], regions.right[1:]
+    if names:
+        regions.by(lambda holder: (holder.name, _kind(holder)))
+    regions.by(_kind)
+    return regions
+
+
 def _content(top: Holder) -> Hashable:
     """Equal for graphs or regions that differ in names only, as far as ops, attributes and types tell."""
     nodes = (node for holder in _holders(top) for node in holder.nodes)
@@ -161,19 +173,13 @@ class _Comparison:
     partner: dict[int, MCValue] = field(default_factory=dict)  # id of a left value -> the right one
 
     def run(self) -> list[Difference]:
-        ours, theirs = list(_holders(self.left)), list(_holders(self.right))
-        regions = Pairing(ours, theirs)
-        regions.pairs, regions.left, regions.right = [(0, 0)], regions.left[1:], regions.right[1:]
-        if self.called is None:
-            regions.by(lambda holder: (holder.name, _kind(holder)))
-        regions.by(_kind)
+        regions = _pair_holders(self.left, self.right, names=self.called is None)
+        ours, theirs = list(regions.ours), list(regions.theirs)
         pairs = [(ours[left], theirs[right]) for left, right in sorted(regions.pairs)]
         for left, right in pairs:
             self._pair_values(left.inputs, right.inputs)
             if isinstance(left, Region):
                 self._pair_values(left.outputs, right.outputs)
-        if self.called is not None:
-            self.called |= {("top", left.name): right.name for left, right in pairs}
         self._nodes(ours, theirs, {id(left): id(right) for left, right in pairs})
         for left, right in pairs:
             self._holder(left, right)
