@@ -56,7 +56,7 @@ def _read(reader: fast.Reader, source: Source, actions: Actions) -> list[Any] | 
             if broken is None:
                 return None
             recovery = recovery or Recovery(source, actions)
-            fault = syntax_error(source, broken.offset, broken.token, broken.expected)
+            fault = syntax_error(source, broken.begin, broken.offset, broken.token, broken.expected)
             found = recovery.meet(broken, fault, misfit.block_begin)
             if found is None:
                 return []
@@ -65,7 +65,7 @@ def _read(reader: fast.Reader, source: Source, actions: Actions) -> list[Any] | 
 
 def _finish(actions: Actions, items: list[Any]) -> MCModule:
     """The module of the parsed items. Raises MCIRError with the faults that were found."""
-    faults = actions.diagnostics + actions.syntax_errors
+    faults = [fault for fault in actions.diagnostics if id(fault) not in actions.follow_ups] + actions.syntax_errors
     if faults:
         ordered = sorted(faults, key=lambda fault: fault.location.offset if fault.location else 0)
         raise MCIRError(ordered[:MAX_DIAGNOSTICS])

@@ -5,6 +5,8 @@
     actions.py    actions of the rules for modules, graphs, regions and nodes
     comments.py   which item a comment belongs to
     errors.py     syntax errors in words
+    hints.py      what would mend a syntax error
+    spots.py      where the parts of a node or head stand, for diagnostics
     automaton.py  Lark's LALR tables of the whole grammar, as a loop that can be fed any text
     recovery.py   where the reading goes on behind a syntax error
     lark_reader.py  reads a text by Lark alone

@@ -75,6 +75,8 @@ class Actions(ValueActions):
         self.source = source
         self.diagnostics: list[Diagnostic] = []  # faults other than syntax
         self.syntax_errors: list[Diagnostic] = []
+        self.follow_ups: set[int] = set()  # ids of faults that only follow from another
+        self.unfinished = 0  # up to here, nodes without results may be the rest of one whose type is missing
         self.comments = CommentPlacer(source.text)
         self.scope = Scope()
         self.open_regions = 0
@@ -201,8 +203,10 @@ class Actions(ValueActions):
         first = results if results is not None else op
         loc = self.locate(first)
         names = self.result_names(results) if results is not None else []
-        if len(names) != len(types):
-            self.fault(*_count_fault(first if results is not None else op, len(names), len(types)))
+        told = len(self.diagnostics)
+        miscounted = len(names) != len(types)
+        if miscounted:
+            self.fault(*_count_fault(first if results is not None else op, len(names), len(types), self.rest(op)))
             types = (types + [TensorType((), "fp32")] * len(names))[: len(names)]
         outputs = [
             MCValue(result, type_.shape, type_.dtype, type_.residency, loc=loc)
@@ -210,9 +214,19 @@ class Actions(ValueActions):
         ]
         node_name = self.read(name) if name is not None else names[0] if names else _Unnamed()
         node = MCNode(node_name, self.op_name(op), operands, outputs, attrs, loc=loc)
+        if results is None and op.start_pos < self.unfinished:
+            self.follow_ups.update(map(id, self.diagnostics[told:]))
+        if names and miscounted:
+            self.unfinished = op.start_pos + len(self.rest(op))
         for value in outputs:
             self.declare(value)
         return node
+
+    def rest(self, token: Token) -> str:
+        """The line from `token` on."""
+        begin = token.start_pos or 0
+        end = self.source.text.find("\n", begin)
+        return self.source.text[begin : end if end >= 0 else None]
 
     def results(self, token: Token | None = None) -> Token | None:
         return token
@@ -248,7 +262,8 @@ class Actions(ValueActions):
             return name
         name = str(token)
         if lookup(name) is None:
-            near = did_you_mean(name, (op.name for op in all_ops()))
+            known = [op.name for op in all_ops()]
+            near = did_you_mean(name, known) or did_you_mean(name.rpartition(".")[2], known)
             self.fault(token, f"unknown op '{name}'", near or f'write "{name}" in quotes for an opaque op')
         return name
 
@@ -288,10 +303,19 @@ def _new_region(kind: str, name: str) -> Region:
     return region
 
 
-def _count_fault(token: Token, results: int, types: int) -> tuple[Token, str, str]:
+_BARE_OPERAND = re.compile(r"[^\s{:]+\s+(?:@\S+\s+)?(?:%[^\s,]+\s*,\s*)*([A-Za-z_][\w.$]*)")
+
+
+def _count_fault(token: Token, results: int, types: int, rest: str) -> tuple[Token, str, str]:
+    """`rest`: the line from the op on, which says what may have been meant."""
     wanted = f"{results} result{'s' * (results != 1)}"
     got = f"{types} result type{'s' * (types != 1)}"
-    return token, f"{wanted} but {got}", "write `: type` after the node, one type per result"
+    bare = _BARE_OPERAND.match(rest) if results and not types else None
+    if bare is None:
+        return token, f"{wanted} but {got}", "write `: type` after the node, one type per result"
+    if lookup(bare.group(1)) is not None:
+        return token, f"{wanted} but {got}", "each node has a line of its own, and its results a name: %x = op ..."
+    return token, f"{wanted} but {got}", f"write the `: type`; as an operand, '{bare.group(1)}' is %{bare.group(1)}"
 
 
 def _name_tokens(token: Token) -> list[Token]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mcir.diagnostics import Diagnostic
 from mcir.location import Location, Source
+from mcir.syntax.hints import find_hint
 
 if TYPE_CHECKING:
     from lark.exceptions import UnexpectedInput
@@ -25,6 +26,8 @@ _WORDS: dict[str, str] = {
     "OP_NAME": "an op",
     "KEY": "an attribute name",
     "DIM": "a dimension such as 128x",
+    "_TENSOR": "a type such as tensor<4x8xfp16>",
+    "__ANON_0": "'->'",
     "DTYPE": "an element type such as fp16",
     "RESIDENCY": "a residency",
     "FLOAT": "a float",
@@ -45,8 +48,8 @@ _WORDS: dict[str, str] = {
 _VALUES = {"TRUE", "FALSE", "INT", "FLOAT", "STRING", "SYMBOL", "LSQB", "LBRACE", "_TENSOR"}
 
 
-def syntax_error(source: Source, offset: int, token: str | None, expected: Iterable[str]) -> Diagnostic:
-    """The diagnostic for what stands at `offset`, the first character not understood.
+def syntax_error(source: Source, begin: int, offset: int, token: str | None, expected: Iterable[str]) -> Diagnostic:
+    """The diagnostic for what stands at `offset`, the first character not understood, of the statement from `begin` on.
 
     token: the text there, if it is a token at all. expected: the terminals that would have been right.
     """
@@ -54,7 +57,7 @@ def syntax_error(source: Source, offset: int, token: str | None, expected: Itera
     end = offset + (len(token) if token is not None else 1)
     message = _got(text, offset, token)
     message = f"{message}, expected {_listing(wanted)}" if wanted else message
-    return Diagnostic(message, Location(source, offset, end), hint=_hint(text, offset, wanted))
+    return Diagnostic(message, Location(source, offset, end), hint=find_hint(text, begin, offset, wanted))
 
 
 def error_place(error: UnexpectedInput, text: str) -> tuple[int, str | None]:
@@ -96,20 +99,3 @@ def _listing(expected: set[str]) -> str:
     if len(words) > 1:
         return f"{', '.join(words[:-1])} or {words[-1]}"
     return words[0]
-
-
-def _hint(text: str, offset: int, expected: set[str]) -> str:
-    here = text[offset : offset + 1]
-    if here == "%" and "RESULTS" in expected and "VALUE" not in expected and _word_at(text, offset) != "%":
-        return "a node that begins with results is written `%x = op ...`"
-    if here in ("%", "@") and ("VALUE" in expected or "SYMBOL" in expected or "RESULTS" in expected):
-        return f'a name of other characters than A-Z a-z 0-9 _ . $ stands in quotes: {here}"..."'
-    if here == "'":
-        return 'strings stand in double quotes: "..."'
-    if here == "#" or text.startswith("/*", offset):
-        return "comments begin with //"
-    if here == ":" and "EQUAL" in expected:
-        return "attributes are written `key = value`"
-    if text.startswith("module", offset) and "GRAPH" in expected:
-        return "a file is a list of graphs and execution regions; there is no module keyword"
-    return ""

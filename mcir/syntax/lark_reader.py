@@ -62,7 +62,7 @@ class _Handler:
         begin = offset if closed is not None else self._begin(values[top:], offset)
         broken = find_error(text, begin, blocks[-1], _kind(closed), offset)
         assert broken is not None and broken.offset == offset, (broken, offset)
-        fault = syntax_error(self.source, offset, token, broken.expected)
+        fault = syntax_error(self.source, broken.begin, offset, token, broken.expected)
         found = self.recovery.meet(broken, fault, self._block_begin(blocks, values[:top], closed))
         if found is None:
             return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mcir.diagnostics import Diagnostic
+from mcir.diagnostics import Diagnostic, did_you_mean
 from mcir.location import Source
 from mcir.syntax.actions import MAX_DIAGNOSTICS, Actions
 from mcir.syntax.automaton import END, HEADS, Stack, automaton
@@ -19,6 +19,7 @@ from mcir.syntax.fast import GRAPH, REGION, TOP
 from mcir.text import unquote
 
 _MOST_MET = 10 * MAX_DIAGNOSTICS  # errors, shown or not, after which the rest of a text is not read
+_REGION_WORDS = ("execution", "streaming", "tile", "region")
 _KEYWORDS = ("GRAPH", "REGION_KIND", "RETURN")
 _SPACE = re.compile(r"(?:[ \t\r\n]++|//[^\r\n]*+)*+")
 _BLANK_REST = re.compile(r"[ \t\r]*(?://|\n|\Z)")
@@ -78,7 +79,8 @@ class Recovery:
         block_begin: where the graph or region begins that the statement stands in; at top level, the one before.
         """
         self.actions.forget_from(broken.begin)
-        if self.last <= block_begin or not self._is_structural(broken):
+        lost_brace = broken.body == TOP and self.text[broken.offset : broken.offset + 1] == "}" and self.last >= 0
+        if not lost_brace and (self.last <= block_begin or not self._is_structural(broken)):
             self.actions.syntax_errors.append(fault)
         self.last = broken.offset
         self.met += 1
@@ -184,7 +186,8 @@ class _Search:
         """How the reading may go on at `at`, behind the word `before`, if it can."""
         char = self.text[at]
         if char == "{":
-            return self.opens(at) if self.depth == 0 and before != "attributes" else None
+            # behind a word, such as `attributes`, no body opens
+            return self.opens(at) if self.depth == 0 and not before.isidentifier() else None
         if char == "}":
             return self.closes(at)
         if char == "%":
@@ -232,7 +235,11 @@ class _Search:
 
     def _misspelt_head(self, broken: Broken) -> str:
         """A word before a name at top level, such as `grpah @g`: it must have been a head."""
-        return "GRAPH" if broken.body == TOP and _HEAD_LIKE.match(self.text, broken.offset) else ""
+        word = _HEAD_LIKE.match(self.text, broken.offset) if broken.body == TOP else None
+        if word is None:
+            return ""
+        near = did_you_mean(word.group().split()[0].lower(), _REGION_WORDS)
+        return "REGION_KIND" if near else "GRAPH"
 
 
 class ResultLists:
@@ -290,7 +297,7 @@ def _any_token(text: str, at: int) -> str | None:
 
 def _plain_name(word: str) -> str:
     if word[0] != '"':
-        return word
+        return word.lstrip("$")
     try:
         return unquote(word)
     except ValueError:

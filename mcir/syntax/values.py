@@ -14,6 +14,11 @@ _Container = TypeVar("_Container", list[Any], dict[str, Any])
 Token = Any  # a str with `start_pos` and `end_pos`: Lark's own, or PlacedText
 
 _MAX_DECIMAL_DIGITS = 4000  # Python reads longer ones in quadratic time; hexadecimal has no limit
+_RESIDENCY_ALIASES = {
+    **dict.fromkeys(("smem", "sram", "lds", "scratchpad", "local", "l"), "shared"),
+    **dict.fromkeys(("gmem", "hbm", "dram", "ddr", "vram", "host"), "global"),
+    **dict.fromkeys(("reg", "regs", "rf", "rmem", "fragment", "tmem"), "register"),
+}
 
 
 class PlacedText(str):
@@ -49,7 +54,7 @@ class ValueActions:
         name = str(dtype)
         if name not in DTYPES:
             alias = DTYPE_ALIASES.get(name)
-            hint = f"did you mean '{alias}'?" if alias else did_you_mean(name, DTYPES)
+            hint = f"did you mean '{alias}'?" if alias else _named_sizes(name) or did_you_mean(name, DTYPES)
             self.fault(dtype, f"unknown element type '{name}'", hint or f"one of {', '.join(DTYPES)}")
             name = "fp32"
         return TensorType(tuple(map(self.dim, dims)), name, residency)
@@ -58,7 +63,8 @@ class ValueActions:
         if token is None:
             return "global"
         if str(token) not in RESIDENCIES:
-            near = did_you_mean(str(token), RESIDENCIES)
+            alias = _RESIDENCY_ALIASES.get(str(token).lower())
+            near = f"did you mean '{alias}'?" if alias else did_you_mean(str(token), RESIDENCIES)
             self.fault(token, f"unknown residency '{token}'", near or f"one of {', '.join(RESIDENCIES)}")
             return "global"
         return str(token)
@@ -149,3 +155,13 @@ class ValueActions:
         if not name:
             self.fault(token, "a name is empty")
         return name
+
+
+def _named_sizes(name: str) -> str:
+    """The hint for `sx8xfp16`: names and blanks of sizes as they would be in Python."""
+    *sizes, dtype = name.split("x")
+    dtype = DTYPE_ALIASES.get(dtype, dtype)
+    if not sizes or dtype not in DTYPES or not all(sizes):
+        return ""
+    mended = [size if size.isdigit() else "?" if size in ("None", "dyn") else f"({size})" for size in sizes]
+    return f"a size is a number, a name in parentheses or ?: tensor<{'x'.join(mended)}x{dtype}>"
