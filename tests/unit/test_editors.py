@@ -7,10 +7,12 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -181,30 +183,104 @@ def test_files_of_the_extension_exist_and_name_the_language_alike() -> None:
     assert grammar["scopeName"] == json.loads(textmate.textmate_grammar())["scopeName"]
 
 
-def test_extension_starts_the_server() -> None:
+def test_commands_of_the_extension_are_those_of_the_server() -> None:
+    pytest.importorskip("pygls", reason="the language server needs pygls (extra `lsp`)")
+    from mcir.lsp.commands import COMMANDS
+
+    package = json.loads((EXTENSION / "package.json").read_text(encoding="utf-8"))
+    offered = {command["command"] for command in package["contributes"]["commands"]}
+    assert offered == {*COMMANDS, "mcir.restartServer"}
+    page = (EXTENSION.parent / "EDITORS.md").read_text(encoding="utf-8")
+    assert all(f"| `{command}` |" in page for command in COMMANDS)
+
+
+def test_pages_on_editors_hold_what_can_be_read() -> None:
+    page = (EXTENSION.parent / "EDITORS.md").read_text(encoding="utf-8")
+    (helix,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (language,) = tomllib.loads(helix)["language"]
+    assert (language["file-types"], language["language-servers"]) == (["mcir"], ["mcir-lsp"])
+    (emacs,) = re.findall(r"```elisp\n(.*?)```", page, re.DOTALL)
+    assert emacs.count("(") == emacs.count(")")
+
+
+def run_node(script: str, *arguments: str) -> dict[str, Any]:
+    """What a script that is run by node prints as JSON."""
     found = shutil.which("node")
     if found is None:
         pytest.skip("there is no node to run the extension")
-    script = """
-        const Module = require('module');
-        const load = Module._load;
-        const seen = {};
-        class LanguageClient {
-          constructor(id, name, server, options) { Object.assign(seen, { id, server, options }); }
-          start() { seen.started = true; }
-          stop() { seen.stopped = true; }
-        }
-        const workspace = { getConfiguration: () => ({ get: (key, fallback) => fallback }) };
-        const fakes = { vscode: { workspace }, 'vscode-languageclient/node': { LanguageClient } };
-        Module._load = (name, ...rest) => fakes[name] || load(name, ...rest);
-        const extension = require(process.argv[1]);
-        extension.activate();
-        extension.deactivate();
-        console.log(JSON.stringify(seen));
-    """
-    command = [found, "-e", script, str(EXTENSION / "extension.js")]
+    command = [found, "-e", FAKES + script, str(EXTENSION / "extension.js"), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60, env={**os.environ})
-    seen = json.loads(done.stdout)
+    seen: dict[str, Any] = json.loads(done.stdout)
+    return seen
+
+
+# Stands in for what an editor gives an extension.
+FAKES = """
+    const Module = require('module');
+    const load = Module._load;
+    const seen = { errors: [], sent: [] };
+    let trouble;
+    class LanguageClient {
+      constructor(id, name, server, options) { Object.assign(seen, { id, server, options }); }
+      async start() { seen.started = true; if (trouble) throw new Error(trouble); }
+      stop() { seen.stopped = true; }
+    }
+    const workspace = { getConfiguration: () => ({ get: (key, fallback) => fallback }) };
+    const window = {
+      showErrorMessage: (text) => seen.errors.push(text),
+      showInputBox: async () => 'cse',
+      activeTextEditor: undefined,
+    };
+    const commands = { registerCommand: (name) => { seen.own = name; } };
+    const fakes = { vscode: { commands, window, workspace }, 'vscode-languageclient/node': { LanguageClient } };
+    Module._load = (name, ...rest) => fakes[name] || load(name, ...rest);
+    const extension = require(process.argv[1]);
+    const context = { subscriptions: [] };
+"""
+
+
+def test_extension_starts_the_server() -> None:
+    seen = run_node("extension.activate(context); extension.deactivate(); console.log(JSON.stringify(seen));")
     assert seen["server"] == {"command": "mcir-lsp", "args": ["--stdio"]}
-    assert seen["options"] == {"documentSelector": [{"language": "mcir"}]}
-    assert seen["started"] and seen["stopped"]
+    assert seen["options"]["documentSelector"] == [{"language": "mcir"}]
+    assert seen["started"] and seen["stopped"] and seen["own"] == "mcir.restartServer"
+
+
+def test_extension_says_what_to_do_where_the_server_does_not_start() -> None:
+    script = "trouble = 'ENOENT'; extension.activate(context).then(() => console.log(JSON.stringify(seen)));"
+    (error,) = run_node(script)["errors"]
+    assert "mcir-lsp does not start (ENOENT)" in error and "pip install 'mcir[lsp]'" in error
+
+
+def test_extension_fills_in_what_the_palette_does_not_say() -> None:
+    script = """
+        extension.activate(context);
+        const run = seen.options.middleware.executeCommand;
+        const next = async (command, args) => { seen.sent.push([command, args]); };
+        (async () => {
+          await run('mcir.showLowered', [], next);
+          const document = { languageId: 'mcir', uri: { toString: () => 'file:///a.mcir' } };
+          window.activeTextEditor = { document, selection: { active: { line: 7 } } };
+          await run('mcir.showLowered', ['file:///b.mcir', 3], next);
+          await run('mcir.showPicture', [], next);
+          await run('mcir.runPasses', [], next);
+          console.log(JSON.stringify(seen));
+        })();
+    """
+    seen = run_node(script)
+    assert seen["errors"] == ["MCIR: open an MCIR file first."]
+    assert seen["sent"] == [
+        ["mcir.showLowered", ["file:///b.mcir", 3]],
+        ["mcir.showPicture", ["file:///a.mcir", 7]],
+        ["mcir.runPasses", ["file:///a.mcir", "cse", 7]],
+    ]
+
+
+def test_calls_of_the_extension_have_the_right_types() -> None:
+    tsc = EXTENSION / "node_modules" / ".bin" / "tsc"
+    if not tsc.exists():
+        pytest.skip("typescript is missing: npm install in grammar/vscode brings it")
+    npm = shutil.which("npm") or "npm"
+    command = [npm, "run", "check"]
+    done = subprocess.run(command, cwd=EXTENSION, capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 0, done.stdout
