@@ -16,7 +16,12 @@ from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.location import Location, Source
 
 STDIN_NAME = "<stdin>"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+# How files begin that are no text in UTF-8, and what to do with them; an ONNX model begins with its IR version.
+_OTHER_FILES = (
+    ((b"\xff\xfe", b"\xfe\xff"), "the file looks like UTF-16: save it as UTF-8"),
+    (b"\x08", "the file looks like an ONNX model: mcir-translate --import-onnx reads it"),
+    (b"PK\x03\x04", "the file looks like an archive; mcir-translate --import-torch reads exported programs"),
+)
 
 
 class Terminated(BaseException):
@@ -81,7 +86,7 @@ def decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         offset = len(data[: error.start].decode("utf-8"))
         source = Source(name, data.decode("utf-8", errors="replace"))
-        hint = "the file looks like UTF-16: save it as UTF-8" if data.startswith(_UTF16_MARKS) else ""
+        hint = next((hint for beginning, hint in _OTHER_FILES if data.startswith(beginning)), "")
         message = f"invalid UTF-8: byte 0x{data[error.start]:02x} at byte offset {error.start}"
         raise MCIRError(Diagnostic(message, Location(source, offset), hint=hint)) from None
 

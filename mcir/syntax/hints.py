@@ -30,6 +30,7 @@ class Rule:
 
 _RULES = (
     # what stands at the top of a file
+    Rule(r"\x08", "this looks like an ONNX model: mcir-translate --import-onnx reads it", ("GRAPH",)),
     Rule(r"module\b", "a file is a list of graphs and execution regions; there is no module keyword", ("GRAPH",)),
     Rule(r"(?:func\.func|func|def|fn|function|subgraph)\b", _FILE, ("GRAPH",)),
     Rule(r"region\b", "a region is of a kind: execution @name, streaming @name or tile @name", ("GRAPH",)),

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from mcir.diagnostics import Diagnostic
 from mcir.tools.arguments import SWITCH, Example, Flag, UsageError, help_examples, help_table, read_arguments
 from mcir.tools.completion import COMPLETION_FLAG, completion_script
+from mcir.tools.report import REPORTING, STYLES, Reporter, style_of
 
 COMMON = (
+    *REPORTING,
     COMPLETION_FLAG,
     Flag("--help", SWITCH, "show this and exit", group="other"),
     Flag("--version", SWITCH, "show the version and exit", group="other"),
@@ -39,6 +42,16 @@ class Given:
     def on(self, flag: str) -> bool:
         """Whether a switch is on."""
         return self.flags.get(flag) == "true"
+
+    @property
+    def style(self) -> str:
+        """How diagnostics are written: one of STYLES."""
+        return self.value("--diagnostics", STYLES[0])
+
+    @property
+    def colour(self) -> str:
+        """"auto", "always" or "never"."""
+        return self.value("--color", "auto")
 
     @property
     def input(self) -> str:
@@ -78,7 +91,7 @@ class Command:
             if not (given.on("--help") or given.on("--version") or given.value(COMPLETION_FLAG.name)):
                 self._count(operands)
         except UsageError as error:
-            self.refuse(str(error), stderr)
+            self.refuse(str(error), stderr, style_of(argv))
         if given.on("--help"):
             stdout.write(self.help())
             raise Exit(0)
@@ -93,10 +106,18 @@ class Command:
             raise Exit(0)
         return given
 
-    def refuse(self, message: str, stderr: TextIO) -> None:
+    def refuse(self, message: str, stderr: TextIO, style: str = "text") -> None:
         """Says that the command line is wrong. Raises Exit with code 2."""
-        print(f"{self.name}: error: {message} (--help shows the options)", file=stderr)
+        if style == "text":
+            print(f"{self.name}: error: {message} (--help shows the options)", file=stderr)
+        else:
+            with Reporter(stderr, self.name, style) as reporter:
+                reporter.show([Diagnostic(message, hint=f"{self.name} --help shows the options")])
         raise Exit(2)
+
+    def reporter(self, given: Given, stderr: TextIO) -> Reporter:
+        """What shows the diagnostics, in the form that is asked for."""
+        return Reporter(stderr, self.name, given.style, given.colour)
 
     def help(self) -> str:
         """The text of `--help`."""

@@ -24,7 +24,7 @@ from mcir.location import Location
 from mcir.module import MCModule
 from mcir.parser import parse_module
 from mcir.tools.arguments import SWITCH, Flag
-from mcir.tools.command import Command, Exit
+from mcir.tools.command import Command, Exit, Given
 from mcir.tools.console import run_console
 from mcir.tools.report import Reporter, json_line, use_colour
 
@@ -63,18 +63,23 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
     try:
         given = COMMAND.read(argv, stdout, stderr)
         if given.operands == ["-", "-"]:
-            COMMAND.refuse("only one of the inputs can be standard input", stderr)
+            COMMAND.refuse("only one of the inputs can be standard input", stderr, given.style)
     except Exit as done:
         return done.code
+    with COMMAND.reporter(given, stderr) as reporter:
+        return _compare(given, stdin, stdout, reporter)
+
+
+def _compare(given: Given, stdin: TextIO, stdout: TextIO, reporter: Reporter) -> int:
     try:
         left, right = (_read(path, stdin) for path in given.operands)
         found = compare_modules(left, right, names=not given.on("--ignore-names"))
         if not given.on("--quiet"):
-            text = _lines(found, len(found) if given.on("--all") else MOST_NAMES, use_colour(stdout))
+            text = _lines(found, len(found) if given.on("--all") else MOST_NAMES, use_colour(stdout, given.colour))
             lines = map(json_line, map(_record, found)) if given.on("--json") else text
             write_stream(stdout, "".join(f"{line}\n" for line in lines))
     except MCIRError as error:
-        Reporter(stderr).show(error.diagnostics)
+        reporter.show(error.diagnostics)
         return EXIT_TROUBLE
     return EXIT_DIFFERENT if found else EXIT_SAME
 

@@ -63,7 +63,11 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         given = COMMAND.read(argv, stdout, stderr)
     except Exit as done:
         return done.code
-    reporter = Reporter(stderr)
+    with COMMAND.reporter(given, stderr) as reporter:
+        return _format_all(given, stdin, stdout, stderr, reporter)
+
+
+def _format_all(given: Given, stdin: TextIO, stdout: TextIO, stderr: TextIO, reporter: Reporter) -> int:
     code = EXIT_GOOD
     for path in _files(given.operands or ["-"]):
         try:
@@ -124,7 +128,7 @@ def _tell(source: Source, formatted: str, same: bool, given: Given, stdout: Text
     if not same and given.on("--check"):
         write_stream(stdout, f"would change: {source.name}\n")
     if not same and given.on("--diff"):
-        write_stream(stdout, _difference(source, formatted, use_colour(stdout)))
+        write_stream(stdout, _difference(source, formatted, use_colour(stdout, given.colour)))
     return same
 
 

@@ -12,7 +12,6 @@ from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.tools.arguments import SWITCH, Flag
 from mcir.tools.command import Command, Exit
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, run_console
-from mcir.tools.report import Reporter
 
 COMMAND = Command(
     "mcir-lsp",
@@ -35,12 +34,14 @@ COMMAND = Command(
 def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
     """Serves until the client ends it; 1 if pygls is missing, 2 for bad usage."""
     try:
-        COMMAND.read(argv, stdout, stderr)
-        _serve(stdin, stdout)
+        given = COMMAND.read(argv, stdout, stderr)
     except Exit as done:
         return done.code
+    try:
+        _serve(stdin, stdout)
     except MCIRError as error:
-        Reporter(stderr).show(error.diagnostics)
+        with COMMAND.reporter(given, stderr) as reporter:
+            reporter.show(error.diagnostics)
         return EXIT_BAD_INPUT
     return EXIT_GOOD
 

@@ -21,7 +21,7 @@ from mcir.tools.arguments import UsageError
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, note_terminal, run_console
 from mcir.tools.opt_chunk import ChunkResult, join_outputs, process_chunk, split_source
 from mcir.tools.opt_options import TOOL, Options, completion_text, help_text, passes_text, read_options
-from mcir.tools.report import Reporter, json_line, remark_diagnostic
+from mcir.tools.report import Reporter, json_line, remark_diagnostic, style_of
 from mcir.tools.timing import Timing, timing_record, timing_text
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _OWN_FAULTS = ("proof", "roundtrip")  # rules that no input should break
 _OFFER = Diagnostic("--crash-reproducer=FILE writes a small file that fails in this way", severity="remark")
-_JSON_FLAG = "--diagnostics=json"  # looked for also where the command line cannot be read
 
 
 def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
@@ -37,16 +36,25 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
     try:
         options = read_options(argv)
     except UsageError as error:
-        if _JSON_FLAG in argv:
-            hint = f"{TOOL} --help shows the options"
-            Reporter(stderr, as_json=True).show([Diagnostic(str(error), hint=hint)])
-        else:
+        style = style_of(argv)
+        if style == "text":
             print(f"{TOOL}: error: {error}\n  {TOOL} --help shows the options", file=stderr)
+            return EXIT_BAD_USAGE
+        with Reporter(stderr, TOOL, style) as reporter:
+            reporter.show([Diagnostic(str(error), hint=f"{TOOL} --help shows the options")])
         return EXIT_BAD_USAGE
     except MCIRError as error:
-        Reporter(stderr, as_json=_JSON_FLAG in argv).show(error.diagnostics)
+        with Reporter(stderr, TOOL, style_of(argv)) as reporter:
+            reporter.show(error.diagnostics)
         return EXIT_BAD_USAGE
-    reporter = Reporter(stderr, as_json="json" in (options.diagnostics, options.remarks))
+    style = "json" if options.diagnostics == "text" and options.remarks == "json" else options.diagnostics
+    with Reporter(stderr, TOOL, style, options.color) as reporter:
+        return _answer(options, argv, stdin, stdout, stderr, reporter)
+
+
+def _answer(
+    options: Options, argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO, reporter: Reporter
+) -> int:  # fmt: skip
     try:
         if options.stop:
             write_stream(stdout, _information(options))

@@ -13,6 +13,7 @@ from mcir.passes import ModulePass, registered_passes
 from mcir.passes.pipeline import build_pass, convert_option, option_fields, parse_options, parse_pipeline
 from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag, UsageError, help_examples, help_table, read_arguments
 from mcir.tools.completion import COMPLETION_FLAG, completion_script
+from mcir.tools.report import REPORTING
 
 TOOL = "mcir-opt"
 _PLUGIN = "--load-pass-plugin"
@@ -30,8 +31,7 @@ _IN_OUT = (
 )  # fmt: skip
 _CHECKS = "checks and reports (to stderr)"
 _REPORTS = (
-    Flag("--diagnostics", VALUE, "text (default), or json: one object a line", group=_CHECKS,
-         choices=("text", "json")),
+    *(replace(flag, group=_CHECKS) for flag in REPORTING),
     Flag("--remarks", OPTIONAL, "say what passes did and declined, and why; json: a line each", group=_CHECKS,
          choices=("text", "json")),
     Flag("--memory-report", OPTIONAL, "say how many bytes each region moves and holds; json: a line", group=_CHECKS,
@@ -94,6 +94,7 @@ class Options:
     dump: str = ""
     strip_comments: bool = False
     diagnostics: str = "text"
+    color: str = "auto"
     remarks: str = ""
     memory_report: str = ""
     target: str = ""
@@ -231,8 +232,8 @@ def _take(options: Options, flag: Flag, value: str | None) -> None:
         pass  # loaded before any flag was read
     elif name == "dump":
         options.dump = value or DUMP_STYLES[0]
-    elif name == "diagnostics":
-        options.diagnostics = value or ""
+    elif name in ("diagnostics", "color"):
+        setattr(options, name, value or "")
     elif name in _STYLED:
         setattr(options, _STYLED[name], value or "text")
     elif name in ("target", "dim"):

@@ -1,4 +1,4 @@
-"""Diagnostics and remarks as JSON data: what `mcir-opt --diagnostics=json` writes, one object a line.
+"""Diagnostics and remarks as JSON data: what `--diagnostics=json` writes in every tool, one object a line.
 
     {"severity": "error", "rule": "type.result", "message": "...", "hint": "...",
      "file": "in.mcir", "line": 3, "column": 5, "end": {"line": 3, "column": 8},
@@ -20,18 +20,20 @@ from mcir.location import Location
 from mcir.passes.base import Remark
 from mcir.syntax import tables
 
+Record = dict[str, Any]
+
 # What stands at a place that has no end of its own: a name, a string, a word, or one character.
 _WORD = re.compile("|".join(tables.TERMINALS[name] for name in ("VALUE", "SYMBOL", "STRING", "KEY")))
 
 
-def diagnostic_record(diagnostic: Diagnostic) -> dict[str, Any]:
+def diagnostic_record(diagnostic: Diagnostic) -> Record:
     """A diagnostic with its place and its notes."""
     notes = [{"message": note.message, **_place(note.location)} for note in diagnostic.notes]
     names = ("severity", "rule", "message", "hint")
     return {**{name: getattr(diagnostic, name) for name in names}, **_place(diagnostic.location), "notes": notes}
 
 
-def remark_record(remark: Remark) -> dict[str, Any]:
+def remark_record(remark: Remark) -> Record:
     """A remark, with the pass and what it speaks of."""
     names = ("rule", "message", "hint", "status", "graph", "region", "node", "op")
     fields = {name: getattr(remark, name) for name in names}

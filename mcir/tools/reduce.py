@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -73,24 +74,41 @@ COMMAND = Command(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Script:
+    """The test, and how often and how long it may run."""
+
+    command: list[str]
+    max_tests: int
+    timeout: float
+    repeat: int
+
+
 def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
     """Runs the tool; see `COMMAND` for the exit codes."""
     try:
         given = COMMAND.read(argv, stdout, stderr)
         command = _command(given, stderr)
         max_tests, timeout, repeat = (_number(given, *option, stderr) for option in _NUMBERS)
+        script = Script(command, int(max_tests), timeout, max(1, int(repeat)))
         _refuse_input(given, stderr)
     except Exit as done:
         return done.code
+    with COMMAND.reporter(given, stderr) as reporter:
+        return _reduce(given, script, stdin, stdout, stderr, reporter)
+
+
+def _reduce(given: Given, script: Script, stdin: TextIO, stdout: TextIO, stderr: TextIO, reporter: Reporter) -> int:
     code, steady = EXIT_GOOD, True
     try:
         note_terminal(COMMAND.name, given.input, stdin, stderr)
         source = read_source(given.input, stdin)
         name = Path(source.name).name if given.input != "-" else "input.mcir"
         with terminations(), tempfile.TemporaryDirectory(prefix="mcir-reduce-") as folder:
-            test = script_test(command, os.path.join(folder, name), timeout, max(1, int(repeat)))
+            test = script_test(script.command, os.path.join(folder, name), script.timeout, script.repeat)
             head, text = split_configuration(source.text)
-            reducer = Reducer(lambda candidate: test(head + candidate), not given.on("--allow-invalid"), int(max_tests))
+            valid = not given.on("--allow-invalid")
+            reducer = Reducer(lambda candidate: test(head + candidate), valid, script.max_tests)
             if stderr.isatty() and not given.on("--quiet"):
                 reducer.progress = lambda step: print(_state(reducer, step), file=stderr)
             try:
@@ -103,12 +121,12 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         best = head + reducer.best
         _write(best, given.value("-o", "-"), stdout)
     except MCIRError as error:
-        Reporter(stderr).show(error.diagnostics)
+        reporter.show(error.diagnostics)
         return EXIT_BAD_INPUT
     if not steady:
         message = "the test does not always say the same: it found the result interesting, and then did not"
-        Reporter(stderr).show([Diagnostic(message, severity="warning", hint="--repeat calls it more than once")])
-    if not given.on("--quiet"):
+        reporter.show([Diagnostic(message, severity="warning", hint="--repeat calls it more than once")])
+    if not given.on("--quiet") and given.style == "text":
         sizes = f"{_lines(source.text)} to {_lines(best)} lines"
         print(f"{COMMAND.name}: {sizes} in {reducer.tests} tests", file=stderr)
     return code
@@ -166,7 +184,7 @@ def _command(given: Given, stderr: TextIO) -> list[str]:
     except ValueError:
         command = []
     if not command:
-        COMMAND.refuse("--test must name the script to run", stderr)
+        COMMAND.refuse("--test must name the script to run", stderr, given.style)
     return command
 
 
@@ -184,7 +202,7 @@ def _number(given: Given, flag: str, default: str, kind: type, stderr: TextIO) -
     except ValueError:
         value = -1
     if not 0 <= value < 10**9:
-        COMMAND.refuse(f"{flag} takes a number, not '{text[:40]}'", stderr)
+        COMMAND.refuse(f"{flag} takes a number, not '{text[:40]}'", stderr, given.style)
     return value
 
 
@@ -192,7 +210,7 @@ def _refuse_input(given: Given, stderr: TextIO) -> None:
     """Raises Exit where the result would be written over the input."""
     out, source = given.value("-o", "-"), given.input
     if "-" not in (out, source) and os.path.exists(out) and os.path.exists(source) and os.path.samefile(out, source):
-        COMMAND.refuse("-o names the input itself, which is kept", stderr)
+        COMMAND.refuse("-o names the input itself, which is kept", stderr, given.style)
 
 
 def _write(text: str, path: str, stdout: TextIO) -> None:

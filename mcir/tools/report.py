@@ -1,14 +1,15 @@
-"""How a tool shows diagnostics and remarks: text with colour on a terminal, or one JSON object a line."""
+"""How a tool shows diagnostics and remarks: text with colour on a terminal, JSON or SARIF."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 from mcir.diagnostics import Diagnostic
 from mcir.passes.base import Remark
+from mcir.tools.arguments import VALUE, Flag
 from mcir.tools.records import diagnostic_record, remark_record
 
 MAX_SHOWN = 100  # diagnostics of one module; further ones are not worth reading
@@ -18,14 +19,43 @@ _HEAD = re.compile(r"^((?:.*?: )?)(error|warning|remark|note): (.*)$")
 _CARET = re.compile(r"^(\s*)(\^+)$")
 
 
-class Reporter:
-    """Writes diagnostics to `stream`; one that was shown before is not shown again."""
+STYLES = ("text", "json", "sarif")
+REPORTING = (
+    Flag("--diagnostics", VALUE, "text (default); json: one object a line; sarif: one log", group="other",
+         choices=STYLES),
+    Flag("--color", VALUE, "auto (default), always or never", group="other", choices=("auto", "always", "never")),
+)  # fmt: skip
 
-    def __init__(self, stream: TextIO, *, as_json: bool = False) -> None:
+
+def style_of(argv: Sequence[str]) -> str:
+    """The style that a command line asks for which cannot be read."""
+    values = [word.partition("=")[2] for word in argv if word.startswith("--diagnostics=")]
+    return values[-1] if values and values[-1] in STYLES else STYLES[0]
+
+
+class Reporter:
+    """Writes diagnostics to `stream`; one that was shown before is not shown again.
+
+    style: "text", "json" (an object a line) or "sarif" (one log, when the reporter is left as a context).
+    colour: "auto", "always" or "never", for text.
+    """
+
+    def __init__(self, stream: TextIO, tool: str, style: str = "text", colour: str = "auto") -> None:
         self.stream = stream
-        self.as_json = as_json
-        self._colour = use_colour(stream)
+        self.tool = tool
+        self.style = style
+        self._colour = use_colour(stream, colour)
         self._shown: set[str] = set()
+        self._records: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Reporter:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self.style == "sarif":
+            from mcir.tools.sarif import sarif_log
+
+            print(json_line(sarif_log(self.tool, self._records)), file=self.stream)
 
     def show(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Shows each diagnostic once in the life of this reporter, and at most MAX_SHOWN of them."""
@@ -40,19 +70,24 @@ class Reporter:
         if text in self._shown:
             return
         self._shown.add(text)
-        if self.as_json:
-            text = json_line(diagnostic_record(diagnostic))
-        elif self._colour:
-            text = coloured(text)
-        print(text, file=self.stream)
+        if self.style != "text":
+            self._record(diagnostic_record(diagnostic))
+        else:
+            print(coloured(text) if self._colour else text, file=self.stream)
 
     def show_remarks(self, remarks: Iterable[Remark]) -> None:
-        """Shows remarks: as diagnostics of that severity, or as JSON with all their fields."""
+        """Shows remarks: as diagnostics of that severity, or as records with all their fields."""
         for remark in remarks:
-            if self.as_json:
-                print(json_line(remark_record(remark)), file=self.stream)
+            if self.style != "text":
+                self._record(remark_record(remark))
             else:
                 self._show(remark_diagnostic(remark))
+
+    def _record(self, record: dict[str, Any]) -> None:
+        if self.style == "sarif":
+            self._records.append(record)
+        else:
+            print(json_line(record), file=self.stream)
 
 
 def remark_diagnostic(remark: Remark) -> Diagnostic:
@@ -69,11 +104,20 @@ def json_line(record: dict[str, Any]) -> str:
     return json.dumps(record)
 
 
-def use_colour(stream: TextIO) -> bool:
-    """Whether `stream` is a terminal that shows colour; NO_COLOR (no-color.org) switches it off."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+def use_colour(stream: TextIO, wanted: str = "auto") -> bool:
+    """Whether to colour what is written to `stream`; `wanted` is "auto", "always" or "never".
+
+    Of "auto" decide NO_COLOR (no-color.org), FORCE_COLOR or CLICOLOR_FORCE, CLICOLOR=0 or TERM=dumb, and whether it is
+    a terminal, in this order.
+    """
+    if wanted != "auto":
+        return wanted == "always"
+    get = os.environ.get
+    if get("NO_COLOR"):
         return False
-    return stream.isatty()
+    if any(get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return get("TERM") != "dumb" and get("CLICOLOR") != "0" and stream.isatty()
 
 
 def coloured(text: str) -> str:

@@ -24,7 +24,6 @@ from mcir.regions import Region
 from mcir.tools.arguments import SWITCH, VALUE, Flag, UsageError
 from mcir.tools.command import Command, Exit, Given
 from mcir.tools.console import EXIT_BAD_INPUT, EXIT_GOOD, note_terminal, run_console
-from mcir.tools.report import Reporter
 from mcir.values import MCValue
 
 if TYPE_CHECKING:
@@ -97,15 +96,16 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         try:
             options = _options(given)
         except UsageError as error:
-            COMMAND.refuse(str(error), stderr)
+            COMMAND.refuse(str(error), stderr, given.style)
     except Exit as done:
         return done.code
     note_terminal(COMMAND.name, options.input, stdin, stderr)
-    try:
-        return _run(options, stdin, stdout)
-    except MCIRError as error:
-        Reporter(stderr).show(error.diagnostics)
-        return EXIT_BAD_INPUT
+    with COMMAND.reporter(given, stderr) as reporter:
+        try:
+            return _run(options, stdin, stdout)
+        except MCIRError as error:
+            reporter.show(error.diagnostics)
+            return EXIT_BAD_INPUT
 
 
 def _options(given: Given) -> Options:

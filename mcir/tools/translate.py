@@ -244,7 +244,13 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         translation = _chosen(given, stderr)
     except Exit as done:
         return done.code
-    reporter = Reporter(stderr)
+    with COMMAND.reporter(given, stderr) as reporter:
+        return _translate(translation, given, stdin, stdout, stderr, reporter)
+
+
+def _translate(
+    translation: Translation, given: Given, stdin: TextIO, stdout: TextIO, stderr: TextIO, reporter: Reporter
+) -> int:  # fmt: skip
     try:
         note_terminal(COMMAND.name, given.input, stdin, stderr)
         result = translation.run(given.input, given, stdin)
@@ -285,16 +291,16 @@ def _chosen(given: Given, stderr: TextIO) -> Translation:
     chosen = [entry for entry in TRANSLATIONS if given.flags.get(entry.flag, "false") != "false"]
     if len(chosen) != 1:
         which = "which translation?" if not chosen else "one translation at a time:"
-        COMMAND.refuse(f"{which} {', '.join(entry.flag for entry in chosen or TRANSLATIONS)}", stderr)
+        COMMAND.refuse(f"{which} {', '.join(entry.flag for entry in chosen or TRANSLATIONS)}", stderr, given.style)
     for other in TRANSLATIONS:
         foreign = [flag.name for flag in other.options if flag.name in given.flags and flag not in chosen[0].options]
         if foreign:
-            COMMAND.refuse(f"{foreign[0]} belongs to {other.flag}", stderr)
+            COMMAND.refuse(f"{foreign[0]} belongs to {other.flag}", stderr, given.style)
     if chosen[0].kind == VALUE and "-o" in given.flags:
-        COMMAND.refuse(f"{chosen[0].flag} names its output: leave out -o", stderr)
+        COMMAND.refuse(f"{chosen[0].flag} names its output: leave out -o", stderr, given.style)
     files = [given.value(flag.name) for flag in chosen[0].options if flag.metavar.startswith("FILE")]
     if given.value("-o") and given.value("-o") in files:
-        COMMAND.refuse(f"two outputs go to {given.value('-o')}", stderr)
+        COMMAND.refuse(f"two outputs go to {given.value('-o')}", stderr, given.style)
     return chosen[0]
 
 

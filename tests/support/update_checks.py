@@ -64,6 +64,9 @@ def _is_directive(line: str, prefixes: dict[str, int]) -> bool:
 
 
 if __name__ == "__main__":
+    if not sys.argv[1:] or any(name.startswith("-") for name in sys.argv[1:]):
+        print(__doc__)
+        sys.exit(0 if sys.argv[1:] in (["--help"], ["-h"]) else 2)
     for name in sys.argv[1:]:
         target = Path(name).resolve()
         target.write_text(updated(target), encoding="utf-8")

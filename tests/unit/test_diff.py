@@ -327,5 +327,5 @@ def test_many_new_names_are_counted(tmp_path: Path) -> None:
 
 
 def test_colour_on_a_terminal_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mcir.tools.diff.use_colour", lambda stream: True)
+    monkeypatch.setattr("mcir.tools.diff.use_colour", lambda *_: True)
     assert "\033[33m  ~ %n: changed: op neg is abs now" in diff(tmp_path, BASE, BASE.replace("neg", "abs")).out
