@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from mcir.regions import Region
@@ -21,6 +21,7 @@ RESERVED = ("q", "k", "d", "e")
 _BATCH = ("b", "h", "c", "i", "j", "l", "m", "n", "o", "p", "r", "s", "t")
 _TAILS = {"q": ("q", "d"), "k": ("k", "d"), "v": ("k", "e"), "o": ("q", "e"), "lse": ("q",)}
 ROLES = tuple(_TAILS)
+_ROLE_NAMES = tuple((role, f"{role}_name", role.upper()) for role in ROLES)
 
 # The two axes of a tile, by the labels that its tensor has.
 _TILE_AXES = (
@@ -38,18 +39,17 @@ class Layout:
     """One tuple of labels per axis, outermost first; an empty tuple is an axis of size one."""
 
     groups: tuple[tuple[str, ...], ...]
+    labels: tuple[str, ...] = field(init=False, repr=False, compare=False)  # all, in order of storage
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """All labels in order of storage."""
-        return tuple(label for group in self.groups for label in group)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", tuple([label for group in self.groups for label in group]))
 
     @property
     def rank(self) -> int:
         return len(self.groups)
 
     def __str__(self) -> str:
-        return " ".join(_group_text(group) for group in self.groups)
+        return _layout_text(self.groups)
 
 
 @lru_cache(maxsize=1024)
@@ -96,6 +96,7 @@ def operand_layout(shape: Shape, score_rank: int) -> Layout:
     return Layout(tuple(() if dim == 1 else (label,) for dim, label in zip(shape, labels, strict=False)))
 
 
+@lru_cache(maxsize=1024)
 def tile_axes(layout: Layout) -> tuple[str, str]:
     """The labels of a tile's rows and columns. Raises ValueError where the layout fits no tile."""
     reserved = frozenset(layout.labels) & frozenset(RESERVED)
@@ -109,8 +110,8 @@ def tile_axes(layout: Layout) -> tuple[str, str]:
 
 def region_roles(region: Region) -> dict[str, str]:
     """The tensor name of each role of an execution region: q, k, v, o (and lse where `lse_name` is given)."""
-    names = {role: region.attrs.get(f"{role}_name", role.upper()) for role in ROLES}
-    return {role: name for role, name in names.items() if isinstance(name, str)}
+    named = region.attrs.get
+    return {role: name for role, key, default in _ROLE_NAMES if isinstance(name := named(key, default), str)}
 
 
 def stored_layout(region: Region, name: str, shape: Shape, role: str = "") -> Layout:
@@ -163,6 +164,8 @@ def _checked(layout: Layout, shape: Shape) -> Shape:
 
 def _solve(group: tuple[str, ...], dim: int, sizes: dict[str, int]) -> bool:
     """Enters the size that one axis fixes; False while two of its labels are unknown."""
+    if len(group) == 1 and sizes.setdefault(group[0], dim) == dim:
+        return True
     unknown = [label for label in group if label not in sizes]
     product = 1
     for label in group:
@@ -190,6 +193,11 @@ def axis_size(group: tuple[str, ...], sizes: dict[str, int]) -> int:
 def clip(tile: int, extent: Dim) -> int:
     """A tile size clipped to a known extent, at least 1."""
     return max(1, min(tile, extent)) if isinstance(extent, int) else tile
+
+
+@lru_cache(maxsize=1024)
+def _layout_text(groups: tuple[tuple[str, ...], ...]) -> str:
+    return " ".join(map(_group_text, groups))
 
 
 def _group_text(group: tuple[str, ...]) -> str:

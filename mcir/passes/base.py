@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,7 +65,13 @@ class ModulePass:
         self.remarks.clear()
         self.counters.clear()
         self.phases.clear()
-        return self.run(module)
+        collecting = gc.isenabled()
+        gc.disable()  # regions under construction are no garbage; a search through all of a large module is slow
+        try:
+            return self.run(module)
+        finally:
+            if collecting:
+                gc.enable()
 
     @classmethod
     def statistics(cls) -> list[AnyStatistic]:
