@@ -79,6 +79,14 @@ def read_bytes(path: str) -> bytes:
         raise _refuse(f"cannot read {path}: {_reason(error)}") from None
 
 
+def real_path(path: str) -> str:
+    """`path` with its links resolved; a path that no file can have is left as it is."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
+
+
 def decode(data: bytes, name: str) -> str:
     """`data` as UTF-8 text; `name` stands in the MCIRError for a byte that is none."""
     try:

@@ -122,6 +122,7 @@ class Call:
         definition = lookup(op)
         if definition is None:
             raise KeepOpaque(f"no op '{op}'")
+        self.require(not definition.miscount(len(operands)), f"'{op}' takes another number of operands")
         context = TypeContext(definition, [item.type for item in operands], definition.attributes(attrs), declared)
         types = definition.infer(context)
         if definition.verify is not None:

@@ -83,6 +83,7 @@ def multi_head(call: Call, view: NodeView) -> list[MCValue]:
 def self_attention(call: Call, view: NodeView) -> list[MCValue]:
     """Attention: the projection of Q, K and V, then as MultiHeadAttention."""
     call.require(not view.given(6), "shared buffers")
+    call.require(len(view.operand(0).shape) == 3 and len(view.operand(_WEIGHTS).shape) == 2, "ranks of no meaning")
     sizes = _hidden_sizes(call, view)
     projected = call.emit("matmul", view.operand(0), view.operand(_WEIGHTS))
     if view.given(_PROJECTION_BIAS):
@@ -132,6 +133,7 @@ def _heads(call: Call, x: MCValue, count: int) -> MCValue:
     """(batch, length, count * size) as (batch, count, length, size); a tensor of four axes is that already."""
     if len(x.shape) == 4:
         return x
+    call.require(len(x.shape) == 3, "the size of a head is not known")
     width = x.shape[2]
     call.require(isinstance(width, int) and count > 0 and width % count == 0, "the size of a head is not known")
     split = call.emit("reshape", x, shape=[0, 0, count, width // count])  # type: ignore[operator]

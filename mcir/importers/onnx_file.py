@@ -15,6 +15,7 @@ from onnx.external_data_helper import load_external_data_for_tensor
 from mcir.files import read_bytes
 from mcir.importers.onnx_data import INFERENCE_SIZE, has_file, is_external
 from mcir.importers.onnx_errors import first_line, refuse
+from mcir.importers.onnx_texts import check_texts
 
 _IR_VERSION_FIELD = b"\x08"  # how the bytes of practically every ONNX file begin
 
@@ -33,8 +34,7 @@ def load_model(source: str | os.PathLike[str] | ModelProto) -> ModelProto:
         _read_small_tensors(model.graph, Path(name).parent)
     if not model.ir_version or not model.HasField("graph"):
         raise refuse(f"{name} is not an ONNX model: it has no graph", rule="onnx-file")
-    if not all(isinstance(entry.domain, str) for entry in model.opset_import):
-        raise refuse(f"{name} is not an ONNX model: a domain is no UTF-8", rule="onnx-file")
+    check_texts(model)
     _check_versions(model, name)
     return model
 

@@ -263,6 +263,8 @@ def _check_types(step: Step, view: NodeView) -> None:
     op = lookup(step.op)
     assert op is not None, step.op
     operands = [_type_of(item) for item in step.operands]
+    if op.miscount(len(operands)):
+        raise TypeRuleError("another number of operands")  # ONNX counts those that are left out
     declared = step.types if step.types is not None else [type_ for type_ in view.results if type_ is not None]
     context = TypeContext(op, operands, op.attributes(step.attrs), declared)
     for wanted, inferred in zip(declared, op.infer(context), strict=False):

@@ -50,7 +50,6 @@ def ordered_graph(graph: GraphProto) -> OrderedGraph:
 def _ordered(graph: GraphProto, depth: int) -> OrderedGraph:
     if depth > MAX_GRAPH_DEPTH:
         raise refuse(f"bodies nest deeper than {MAX_GRAPH_DEPTH} levels", rule="onnx-names")
-    _check_texts(graph)
     nodes = [_with_bodies(node, depth) for node in graph.node]
     producer = _definitions(graph)
     outside = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
@@ -64,22 +63,6 @@ def _ordered(graph: GraphProto, depth: int) -> OrderedGraph:
     results = [value.name for value in graph.output]
     free.update((name, None) for name in results if name not in producer and name not in outside)
     return OrderedGraph(graph, _sorted(nodes, reads), list(free))
-
-
-def _check_texts(graph: GraphProto) -> None:
-    """Protobuf gives a text that is no UTF-8 as bytes, which nothing after this expects."""
-    texts = [graph.name]
-    for value in (*graph.input, *graph.output, *graph.value_info):
-        texts.append(value.name)
-        texts += [dim.dim_param for dim in value.type.tensor_type.shape.dim]
-    texts += [tensor.name for tensor in graph.initializer]
-    texts += [sparse.values.name for sparse in graph.sparse_initializer]
-    for node in graph.node:
-        texts += (node.name, node.op_type, node.domain, *node.input, *node.output)
-        texts += [attribute.name for attribute in node.attribute]
-    bad = next((text for text in texts if not isinstance(text, str)), None)
-    if bad is not None:
-        raise refuse(f"a name of the model is no UTF-8: {bad!r}", rule="onnx-names")
 
 
 def _with_bodies(node: NodeProto, depth: int) -> OrderedNode:

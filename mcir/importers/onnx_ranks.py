@@ -20,6 +20,9 @@ Types = dict[str, TypeProto]
 UNNAMED = {"", "?", "-1", "None"}
 """How exporters write "no name" for a dimension: equal ones are not equal sizes."""
 
+MOST_AXES = 64
+"""Of a tensor whose rank is worked out: a few bytes of a file can name any number."""
+
 
 def has_rank(type_: TypeProto | None) -> bool:
     """True for a tensor of known rank, and for what is no tensor: there is nothing to find out about it."""
@@ -219,7 +222,7 @@ def _as_long_as_shape(node: NodeProto, operands: list[Known | None]) -> tuple[in
     if data is None or shape is None or shape.shape is None or len(shape.shape) != 1:
         return None
     length = shape.shape[0]
-    if not isinstance(length, int) or (node.op_type == "Expand" and data.shape is None):
+    if not isinstance(length, int) or length > MOST_AXES or (node.op_type == "Expand" and data.shape is None):
         return None
     least = len(data.shape) if node.op_type == "Expand" and data.shape is not None else 0
     return data.code, [None] * max(length, least)

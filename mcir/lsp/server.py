@@ -140,8 +140,10 @@ class McirServer(LanguageServer):
             self._folder = tempfile.mkdtemp(prefix="mcir-lsp-")
         return self._folder
 
-    def remove_folder(self) -> None:
-        """Removes what was shown."""
+    def end(self) -> None:
+        """Nothing is checked any more, since nothing can be told; what was shown is removed."""
+        for uri in list(self._waiting):
+            self.forget_check(uri)
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -174,4 +176,8 @@ def _synchronise(server: McirServer) -> None:
 
     @server.feature(lsp.SHUTDOWN)
     def shutdown(_params: None) -> None:
-        server.remove_folder()
+        server.end()
+
+    @server.feature(lsp.EXIT)
+    def leave(_params: None) -> None:
+        server.end()

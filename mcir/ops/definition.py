@@ -46,6 +46,16 @@ class Slot:
     variadic: bool = False
 
 
+def wrong_count(slots: tuple[Slot, ...], count: int) -> str:
+    """The number wanted in words if `count` is wrong, else an empty string."""
+    least = sum(not (slot.optional or slot.variadic) for slot in slots)
+    if any(slot.variadic for slot in slots):
+        return "" if count >= max(least, 1) else f"at least {max(least, 1)}"
+    if least <= count <= len(slots):
+        return ""
+    return str(least) if least == len(slots) else f"{least} to {len(slots)}"
+
+
 def is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -181,6 +191,10 @@ class OpDef:
             if attr.name == name:
                 return attr
         raise KeyError(name)
+
+    def miscount(self, count: int) -> str:
+        """The number of operands wanted, in words, if `count` is wrong; else an empty string."""
+        return wrong_count(self.operands, count)
 
     def attributes(self, given: dict[str, Any]) -> Attributes:
         """`given` read with this op's defaults."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import NoReturn, TextIO
 
-from mcir.diagnostics import Diagnostic
+from mcir.diagnostics import Diagnostic, MCIRError
+from mcir.files import write_stream
 from mcir.tools.arguments import SWITCH, Example, Flag, UsageError, help_examples, help_table, read_arguments
 from mcir.tools.completion import COMPLETION_FLAG, completion_script
 from mcir.tools.report import REPORTING, STYLES, Reporter, style_of
@@ -93,18 +94,26 @@ class Command:
         except UsageError as error:
             self.refuse(str(error), stderr, style_of(argv))
         if given.on("--help"):
-            stdout.write(self.help())
-            raise Exit(0)
+            self._answer(self.help(), argv, stdout, stderr)
         if shell := given.value(COMPLETION_FLAG.name):
             pattern = self.inputs if self.operands[1] != 0 else ""
-            stdout.write(completion_script(shell, self.name, (*self.flags, *COMMON), self.values(), pattern))
-            raise Exit(0)
+            script = completion_script(shell, self.name, (*self.flags, *COMMON), self.values(), pattern)
+            self._answer(script, argv, stdout, stderr)
         if given.on("--version"):
             import mcir
 
-            stdout.write(f"{self.name} {mcir.__version__}\n")
-            raise Exit(0)
+            self._answer(f"{self.name} {mcir.__version__}\n", argv, stdout, stderr)
         return given
+
+    def _answer(self, text: str, argv: Sequence[str], stdout: TextIO, stderr: TextIO) -> NoReturn:
+        """Writes what was asked for instead of work. Raises Exit, with code 1 where it cannot be written."""
+        try:
+            write_stream(stdout, text)
+        except MCIRError as error:
+            with Reporter(stderr, self.name, style_of(argv)) as reporter:
+                reporter.show(error.diagnostics)
+            raise Exit(1) from None
+        raise Exit(0)
 
     def refuse(self, message: str, stderr: TextIO, style: str = "text") -> None:
         """Says that the command line is wrong. Raises Exit with code 2."""

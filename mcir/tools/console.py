@@ -32,7 +32,7 @@ def run_console(tool: str, main: Main) -> int:
     try:
         return _flushed(main(sys.argv[1:], stdin, stdout, stderr), stdout)
     except BrokenPipeError:
-        _discard_output()
+        _discard_output(sys.stdout)
         return EXIT_PIPE
     except KeyboardInterrupt as error:
         _say(stderr, *_notes(error))
@@ -81,7 +81,8 @@ def _streams() -> tuple[TextIO, TextIO, TextIO]:
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
-    return sys.stdin or io.StringIO(), sys.stdout or _Closed(), sys.stderr or io.StringIO()
+    stderr = _Patient(sys.stderr) if sys.stderr is not None else io.StringIO()
+    return sys.stdin or io.StringIO(), sys.stdout or _Closed(), stderr
 
 
 class _Closed(io.StringIO):
@@ -89,6 +90,30 @@ class _Closed(io.StringIO):
 
     def write(self, text: str) -> int:
         raise OSError(9, os.strerror(9))
+
+
+class _Patient(io.StringIO):
+    """Standard error. Where it takes nothing any more (a full disk, a reader that went away) the work goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except OSError:
+            _discard_output(self._stream)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError:
+            _discard_output(self._stream)
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
 
 
 def _say(stderr: TextIO, *lines: str) -> None:
@@ -104,13 +129,13 @@ def _flushed(code: int, stdout: TextIO) -> int:
     except BrokenPipeError:
         raise
     except OSError:
-        _discard_output()
+        _discard_output(stdout)
         return code or EXIT_BAD_INPUT
     return code
 
 
-def _discard_output() -> None:
-    """Python flushes standard output once more at exit: it must not meet the closed pipe again."""
+def _discard_output(stream: TextIO) -> None:
+    """Python flushes its streams once more at exit: they must not meet the closed pipe again."""
     devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
+    os.dup2(devnull, stream.fileno())
     os.close(devnull)

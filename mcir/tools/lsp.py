@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TextIO
@@ -58,7 +59,15 @@ def _serve(stdin: TextIO, stdout: TextIO) -> None:
         raise MCIRError(f"{COMMAND.name} needs open standard streams: it is for editors to start") from None
     # the index of a long text is many small objects, none of them garbage for long
     gc.set_threshold(100_000, 50, 100)
-    make_server().start_io(*streams)
+    server = make_server()
+
+    def leave(number: int, frame: object) -> None:
+        server.end()
+        os._exit(128 + number)  # no other way: pygls would wait for a message first
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, leave)
+    server.start_io(*streams)
 
 
 def console_main() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, field, replace
 from typing import Any
 
 from mcir.diagnostics import did_you_mean
 from mcir.dump import DUMP_STYLES
+from mcir.files import real_path
 from mcir.passes import ModulePass, registered_passes
 from mcir.passes.pipeline import build_pass, convert_option, option_fields, parse_options, parse_pipeline
 from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag, UsageError, help_examples, help_table, read_arguments
@@ -161,7 +161,7 @@ def _check(options: Options) -> None:
     if options.stop or not path:
         return
     for other, what in ((options.input, "the input"), (options.output, "the file of -o")):
-        if path == "-" or (other != "-" and os.path.realpath(path) == os.path.realpath(other)):
+        if path == "-" or (other != "-" and real_path(path) == real_path(other)):
             raise UsageError(f"--crash-reproducer needs a file of its own, not {path if path == '-' else what}")
 
 

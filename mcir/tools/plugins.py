@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
-import os
 import sys
 import traceback
 
+from mcir.files import real_path
 from mcir.passes import registered_passes
 from mcir.tools.arguments import UsageError
 
@@ -19,7 +19,7 @@ _loaded: set[str] = set()  # real paths; a file is run once in the life of a pro
 
 def load_pass_plugin(path: str) -> None:
     """Runs the file, which must register a pass. Raises UsageError that says what is wrong with it."""
-    real = os.path.realpath(path)
+    real = real_path(path)
     if real in _loaded:
         return
     before = set(registered_passes())
@@ -32,6 +32,7 @@ def load_pass_plugin(path: str) -> None:
     try:
         loader.exec_module(module)
     except (Exception, SystemExit) as error:
+        del sys.modules[name]
         raise UsageError(f"cannot load {path}: {_reason(error, real)}") from None
     if before == set(registered_passes()):
         raise UsageError(f"{path} has no pass: write @register_pass above its class")

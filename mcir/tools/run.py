@@ -327,3 +327,7 @@ def _summary(value: MCValue, array: Array) -> str:
         shown += f" min {finite.min():.6g} mean {finite.mean():.6g} max {finite.max():.6g}"
     counts: list[tuple[str, Any]] = [("NaN", np.isnan(wide).sum()), ("infinite", np.isinf(wide).sum())]
     return shown + "".join(f", {count} {name}" for name, count in counts if count)
+
+
+if __name__ == "__main__":
+    console_main()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mcir.diagnostics import did_you_mean
 from mcir.ops import all_ops
-from mcir.ops.definition import REQUIRED, OpDef, Slot, TypeContext, TypeRuleError
+from mcir.ops.definition import REQUIRED, OpDef, Slot, TypeContext, TypeRuleError, wrong_count
 from mcir.ops.rules import compatible, named_operand, type_text
 from mcir.syntax.spots import Spot
 from mcir.verifier.rules import Finding, Signature, rule
@@ -34,7 +34,7 @@ def op_level(signature: Signature) -> Iterator[Finding]:
 @rule("node.inputs", "A node has as many operands as its op takes.", scope="node", stage="type")
 def operand_count(signature: Signature) -> Iterator[Finding]:
     op = signature.definition
-    if op is not None and (wanted := _miscount(op.operands, len(signature.operands))):
+    if op is not None and (wanted := wrong_count(op.operands, len(signature.operands))):
         count = len(signature.operands)
         spot = _one_too_many(op.operands, count)
         yield Finding(f"'{op.name}' takes {wanted} operands, not {count}", hint=_slots(op.operands), spot=spot)
@@ -43,7 +43,7 @@ def operand_count(signature: Signature) -> Iterator[Finding]:
 @rule("node.outputs", "A node has as many results as its op gives.", scope="node", stage="type")
 def result_count(signature: Signature) -> Iterator[Finding]:
     op = signature.definition
-    if op is not None and (wanted := _miscount(op.results, len(signature.results))):
+    if op is not None and (wanted := wrong_count(op.results, len(signature.results))):
         yield Finding(f"'{op.name}' gives {wanted} results, not {len(signature.results)}", hint=_slots(op.results))
 
 
@@ -105,16 +105,6 @@ def _context(signature: Signature) -> TypeContext:
     assert op is not None
     attrs = op.attributes(signature.attrs)
     return TypeContext(op, signature.operands, attrs, signature.results, signature.constants)
-
-
-def _miscount(slots: tuple[Slot, ...], count: int) -> str:
-    """The number wanted in words if `count` is wrong, else an empty string."""
-    least = sum(not (slot.optional or slot.variadic) for slot in slots)
-    if any(slot.variadic for slot in slots):
-        return "" if count >= max(least, 1) else f"at least {max(least, 1)}"
-    if least <= count <= len(slots):
-        return ""
-    return str(least) if least == len(slots) else f"{least} to {len(slots)}"
 
 
 def _one_too_many(slots: tuple[Slot, ...], count: int) -> Spot | None:

@@ -10,14 +10,19 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.endurance.case import Case, save
 from tests.endurance.fuzz import make_case
 from tests.endurance.runner import OURS, run_case
 from tests.endurance.shrink import shrink
 
+ITSELF = "the search itself"
+UNMADE = {"kind": "none", "tool": ITSELF, "size": 0}
 SILENCE = 150  # seconds without a word after which a worker hangs
 
 
@@ -49,11 +54,9 @@ class Campaign:
         """Runs until the time is up or there are `count` cases."""
         begin = time.monotonic()
         end = begin + minutes * 60 if minutes else None
-        threads = [threading.Thread(target=self._job, args=(job, count, end)) for job in range(self.jobs)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(self.jobs) as pool:
+            for done in [pool.submit(self._job, job, count, end) for job in range(self.jobs)]:
+                done.result()
         self.elapsed = time.monotonic() - begin
 
     def _job(self, job: int, count: int, end: float | None) -> None:
@@ -73,6 +76,7 @@ class Campaign:
         reader = threading.Thread(target=_feed, args=(process, lines), daemon=True)
         reader.start()
         at, why = begin, ""
+        made: dict[str, Any] = UNMADE
         while True:
             try:
                 line = lines.get(timeout=SILENCE)
@@ -84,7 +88,10 @@ class Campaign:
                 why = f"kills the process: exit code {code}" if code else ""
                 break
             record = json.loads(line)
-            at = record.get("begin", at)
+            if "begin" in record:
+                at, made = record["begin"], UNMADE
+            elif "made" in record:
+                made = record
             if "end" in record:
                 self._enter(record)
                 at = record["end"] + self.jobs
@@ -93,39 +100,27 @@ class Campaign:
         process.kill()
         process.wait()
         if why:
-            case = make_case(self.seed, at, self.tool, self.kind)
-            self._enter(
-                {
-                    "kind": case.kind,
-                    "tool": case.tool,
-                    "code": None,
-                    "fault": why,
-                    "end": at,
-                    "seconds": 0,
-                    "made": 0,
-                    "size": case.size(),
-                }
-            )
+            self._enter({**made, "code": None, "fault": why, "end": at, "seconds": 0, "made": 0})
             at += self.jobs
         return at
 
-    def _enter(self, record: dict[str, object]) -> None:
+    def _enter(self, record: dict[str, Any]) -> None:
         kind, tool, code, number = (record[key] for key in ("kind", "tool", "code", "end"))
         self.cases[str(kind), str(tool), str(code)] += 1
-        self.seconds[str(kind)] += float(record["seconds"])  # type: ignore[arg-type]
-        self.slowest[str(kind)] = max(self.slowest.get(str(kind), (0.0, 0)), (float(record["seconds"]), int(number)))  # type: ignore[arg-type,call-overload]
+        self.seconds[str(kind)] += float(record["seconds"])
+        self.slowest[str(kind)] = max(self.slowest.get(str(kind), (0.0, 0)), (float(record["seconds"]), int(number)))
         text = str(record["fault"])
         if not text:
             return
         head = f"{tool}: {text.splitlines()[0]}"
         known = self.faults.get(head)
         if known is None:
-            self.faults[head] = Fault(text, int(number), int(record["size"]))  # type: ignore[arg-type,call-overload]
+            self.faults[head] = Fault(text, int(number), int(record["size"]))
             print(f"case {number}: {head}", file=sys.stderr, flush=True)
         else:
             known.count += 1
-            if int(record["size"]) < known.size:  # type: ignore[call-overload]
-                known.text, known.number, known.size = text, int(number), int(record["size"])  # type: ignore[call-overload]
+            if int(record["size"]) < known.size:
+                known.text, known.number, known.size = text, int(number), int(record["size"])
 
     def report(self) -> str:
         """Counts by kind and exit code, times, and the faults."""
@@ -152,6 +147,8 @@ class Campaign:
         """Shrinks the case of each fault and writes it; `python -m tests.endurance --replay FILE` runs it again."""
         paths = []
         for head, fault in sorted(self.faults.items()):
+            if head.startswith(ITSELF):
+                continue
             case = make_case(self.seed, fault.number, self.tool, self.kind)
             if "process" not in head and "outside of Python" not in head:
                 case = shrink(case, _shows(fault.text), seconds)
@@ -162,7 +159,7 @@ class Campaign:
         return paths
 
 
-def _shows(fault: str):  # type: ignore[no-untyped-def]
+def _shows(fault: str) -> Callable[[Case], bool]:
     head = fault.splitlines()[0]
 
     def shows(case: Case) -> bool:

@@ -268,6 +268,7 @@ def operators(random: Random, model: Any) -> None:
         node.domain = random.choice(STRINGS)
     else:
         graph = random.choice(_of(model, "GraphProto") or [model.graph])
+        node = type(node).FromString(node.SerializeToString())  # it may hold the graph: protobuf would copy for ever
         if choice == 2:
             graph.node.add().CopyFrom(node)
         else:

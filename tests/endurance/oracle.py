@@ -80,7 +80,7 @@ def _messages(case: Case, ran: Ran) -> Iterator[str]:
     if ran.code == 1:
         said = "error: " in ran.err or '"severity": "error"' in ran.err
         silent = {
-            "mcir-diff": True, "mcir-fmt": "would change: " in ran.out,
+            "mcir-diff": True, "mcir-fmt": "would change: " in ran.out or "\n+++ " in ran.out,
             "mcir-run": ": failed: " in ran.out or ": not provable: " in ran.out or '"status": "' in ran.out,
         }  # fmt: skip
         if not said and not silent.get(case.tool, False):
@@ -178,7 +178,7 @@ def _proofs(module: MCModule) -> Iterator[str]:
 def _fmt(case: Case, ran: Ran) -> Iterator[str]:
     if any(word.startswith(("--help", "--version", "--print-completion")) for word in case.argv):
         return
-    if "--check" in case.argv or "--check=true" in case.argv:
+    if any(word.startswith(("--check", "--diff")) for word in case.argv):
         return
     if ran.out:
         yield from fixed_point(ran.out, valid=False)

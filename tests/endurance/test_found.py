@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import AttributeProto, TensorProto, TypeProto, ValueInfoProto, helper
+from onnx import AttributeProto, ModelProto, TensorProto, TypeProto, ValueInfoProto, helper
 
 from mcir.diagnostics import MCIRError
 from mcir.importers.onnx import read_onnx
@@ -48,6 +49,23 @@ def test_hidden_sizes_that_are_not_those_of_the_weights(sizes: list[object]) -> 
             qkv_hidden_sizes=sizes,
         )
     )
+    assert ops(made) == ["com.microsoft.Attention"]
+
+
+@pytest.mark.parametrize("shapes", [[(1, 6, 8), (8,), (8,)], [(1, 6, 8), (6, 8), (1, 6, 8)], [(1, 2, 6, 4), (), (1,)]])
+def test_fused_attention_of_ranks_without_meaning(shapes: list[tuple[int, ...]]) -> None:
+    operands = [value(name, shape) for name, shape in zip("qkv", shapes, strict=True)]
+    made = imported(
+        one_node("MultiHeadAttention", operands, domain="com.microsoft", results=[value("y", (1, 6, 8))], num_heads=2)
+    )
+    assert ops(made) == ["com.microsoft.MultiHeadAttention"]
+
+
+@pytest.mark.parametrize("shapes", [[(1, 6, 8), ()], [(1, 6, 8), (24,)], [(6, 8), (8, 24)], [(1, 2, 6, 8), (8, 24)]])
+def test_projected_attention_of_ranks_without_meaning(shapes: list[tuple[int, ...]]) -> None:
+    operands = [value(name, shape) for name, shape in zip("xw", shapes, strict=True)]
+    results = [value("y", (1, 6, 8))]
+    made = imported(one_node("Attention", operands, domain="com.microsoft", results=results, num_heads=2))
     assert ops(made) == ["com.microsoft.Attention"]
 
 
@@ -116,6 +134,37 @@ def test_a_type_that_is_no_tensor_is_kept_as_text() -> None:
     assert "sequence_type" in node.attrs["t"] and "elem_type: 1" in node.attrs["t"]
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 4])
+def test_operators_with_operands_left_out(count: int) -> None:
+    """ONNX counts operands that are left out; MCIR does not."""
+    names = ["a", "b", "c", ""][:count]
+    operands = [tensor(name, number, np.int64) if name else None for number, name in enumerate(names)]
+    operands = [*operands[:count], *[None] * (3 - count)]
+    source = one_node("Range", operands, results=[value("y", (None,), TensorProto.INT64)])
+    try:
+        assert ops(imported(source)) == ["onnx.Range"]
+    except MCIRError as error:
+        assert "the_node" in str(error)
+
+
+def test_a_shape_with_more_elements_than_axes_can_be() -> None:
+    """Expand by a shape of 2^40 numbers: no list of so many sizes is made."""
+    source = one_node("Expand", [value("x", (2,)), value("s", (2**40,), TensorProto.INT64)])
+    with pytest.raises(MCIRError, match="rank"):
+        imported(source)
+
+
+def test_a_name_in_a_function_that_is_no_text() -> None:
+    inner = helper.make_function(
+        "mine", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])], [helper.make_opsetid("", 17)]
+    )
+    call = helper.make_node("Twice", ["x"], ["o"], name="call", domain="mine")
+    whole = model(graph([call], [value("x", (2,))], [value("o", (2,))]), functions=[inner], mine=1)
+    data = whole.SerializeToString().replace(b"Add", b"A\xffd")
+    with pytest.raises(MCIRError, match=r"no UTF-8: b'A\\xffd'"):
+        imported(ModelProto.FromString(data))
+
+
 # -- texts --------------------------------------------------------------------------------------------------
 
 
@@ -146,6 +195,22 @@ def test_a_text_that_changes_while_it_is_formatted(tmp_path: Path, monkeypatch: 
     ran = run(fmt.main, path)
     assert ran.code == 1 and "changed while it was formatted" in ran.err
     assert path.read_text() == "// of the other editor\ngraph @h() { return }"
+
+
+@pytest.mark.parametrize("argv",
+[["--load-pass-plugin=a\0b"], ["--crash-reproducer=a\0b", "x"], ["--crash-reproducer=x", "a\0b"]])
+def test_paths_that_no_file_can_have(argv: list[str]) -> None:
+    known = set(sys.modules)
+    ran = run(opt.main, *argv)
+    assert ran.code in (1, 2) and "error: " in ran.err
+    assert not [name for name in set(sys.modules) - known if "plugin" in name and "mcir.tools" not in name]
+
+
+def test_every_tool_is_a_module_that_runs() -> None:
+    """`python -m mcir.tools.run` did nothing, and said so to nobody."""
+    for path in sorted(Path(opt.__file__).parent.glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert ("def console_main" in text) == ("console_main()\n" in text.partition("__main__")[2]), path.name
 
 
 # -- the language server ------------------------------------------------------------------------------------
@@ -195,3 +260,15 @@ def test_another_text_under_the_same_version() -> None:
     )  # fmt: skip
     answers = {answer["id"]: answer for answer in lsp_streams.converse(messages)[0] if "result" in answer}
     assert [answers[number]["result"][0]["name"] for number in (1, 2)] == ["g", "h"]
+
+
+def test_the_end_comes_while_a_check_is_due() -> None:
+    """A text changed a moment before: its check would be told to a stream that is closed."""
+    text = {"uri": "file:///a.mcir", "languageId": "mcir", "version": 1, "text": "graph @g() { return }"}
+    changes = [
+        lsp_streams._message("textDocument/didChange", {
+            "textDocument": {"uri": "file:///a.mcir", "version": number}, "contentChanges": [{"text": "graph @h("}]})
+        for number in range(2, 30)
+    ]  # fmt: skip
+    opened = lsp_streams._message("textDocument/didOpen", {"textDocument": text})
+    assert lsp_streams.serve(_sent(opened, *changes)) == ""

@@ -26,6 +26,7 @@ def main() -> None:
         start = time.process_time()
         case = make_case(seed, number, tool, kind)
         made = time.process_time() - start
+        _tell(told, {"made": number, "kind": case.kind, "tool": case.tool, "size": case.size()})
         ran, fault = run_case(case)
         record = {"kind": case.kind, "tool": case.tool, "code": ran.code, "fault": fault, "size": case.size()}
         _tell(told, {**record, "end": number, "made": made, "seconds": time.process_time() - start - made})

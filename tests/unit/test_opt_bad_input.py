@@ -238,7 +238,7 @@ def test_ends_that_are_not_about_the_input(
     def fail(argv: object, stdin: object, stdout: object, stderr: object) -> int:
         raise raised
 
-    monkeypatch.setattr(console, "_discard_output", lambda: None)
+    monkeypatch.setattr(console, "_discard_output", lambda stream: None)
     monkeypatch.delenv("MCIR_DEBUG", raising=False)
     assert console.run_console("mcir-opt", fail) == code
     err = capsys.readouterr().err
