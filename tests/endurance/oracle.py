@@ -78,7 +78,7 @@ def _messages(case: Case, ran: Ran) -> Iterator[str]:
         if ran.out:
             yield f"bad usage has output\n{ran.out[:500]}"
     if ran.code == 1:
-        said = "error: " in ran.err or '"severity": "error"' in ran.err
+        said = "error: " in ran.err or '"error"' in ran.err  # as text, as JSON or SARIF
         silent = {
             "mcir-diff": True, "mcir-fmt": "would change: " in ran.out or "\n+++ " in ran.out,
             "mcir-run": ": failed: " in ran.out or ": not provable: " in ran.out or '"status": "' in ran.out,

@@ -99,7 +99,7 @@ PLANTED: dict[str, tuple[object, str, Callable[..., object], Case, str]] = {
         opt, "process_chunk", lambda *_: opt.ChunkResult(diagnostics=[opt.Diagnostic("bad")]), case(data=b"graph"),
         "no error has a place",
     ),
-    "a difference from itself": (diff, "_lines", lambda _: ["x"], case("other.mcir", tool="mcir-diff"),
+    "a difference from itself": (diff, "_lines", lambda *_: "x", case("other.mcir", tool="mcir-diff"),
     "a module differs from itself"),
     "a changed input": (opt, "join_outputs", lambda _: Path(INPUT).write_bytes(b"") or "", case(),
     "an input was changed"),
