@@ -15,6 +15,7 @@ from onnx.external_data_helper import load_external_data_for_tensor
 from mcir.files import read_bytes
 from mcir.importers.onnx_data import INFERENCE_SIZE, has_file, is_external
 from mcir.importers.onnx_errors import first_line, refuse
+from mcir.importers.onnx_sizes import with_open_sizes
 from mcir.importers.onnx_texts import check_texts
 
 _IR_VERSION_FIELD = b"\x08"  # how the bytes of practically every ONNX file begin
@@ -36,7 +37,7 @@ def load_model(source: str | os.PathLike[str] | ModelProto) -> ModelProto:
         raise refuse(f"{name} is not an ONNX model: it has no graph", rule="onnx-file")
     check_texts(model)
     _check_versions(model, name)
-    return model
+    return with_open_sizes(model)
 
 
 def model_opsets(model: ModelProto) -> dict[str, int]:

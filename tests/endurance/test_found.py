@@ -119,6 +119,33 @@ def test_a_path_of_external_data_that_is_no_text(tmp_path: Path) -> None:
     assert read_onnx(path).missing == ["w"]
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_sizes_below_zero_are_open(step: int) -> None:
+    """onnx's own inference of Slice ends the process; exporters write -1 for an open size."""
+    bounds = [tensor(name, [number], np.int64) for name, number in (("s", 3), ("e", -9), ("a", 1), ("st", step))]
+    source = one_node("Slice", [value("x", (2, -1)), *bounds])
+    before = source.SerializeToString()
+    made = imported(source)
+    assert made.inputs[0].shape == (2, None) and not isinstance(made.outputs[0].shape[1], int)
+    assert source.SerializeToString() == before
+
+
+@pytest.mark.parametrize("where", ["initializer", "attribute", "sparse"])
+def test_a_tensor_of_a_size_below_zero(where: str) -> None:
+    source = one_node("Add", [value("x", (2,)), tensor("w", [1.0, 2.0])])
+    if where == "initializer":
+        source.graph.initializer[0].dims[0] = -2
+    elif where == "attribute":
+        source.graph.node[0].attribute.append(helper.make_attribute("t", tensor("", [1.0])))
+        source.graph.node[0].attribute[0].t.dims[0] = -1
+    else:
+        sparse = helper.make_sparse_tensor(tensor("v", [5.0]), tensor("", [1], np.int64), [2])
+        sparse.dims[0] = -2
+        source.graph.sparse_initializer.append(sparse)
+    with pytest.raises(MCIRError, match="has a negative size"):
+        imported(source)
+
+
 def test_a_size_that_cannot_be_written_is_refused() -> None:
     with pytest.raises(MCIRError, match=r"is no size of a dimension"):
         imported(one_node("Neg", [value("x", (2, 2**62))]))
