@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from mcir.collector import paused_collector
 from mcir.location import Location
 from mcir.module import MCModule
 from mcir.passes.statistic import AnyStatistic
@@ -65,13 +65,8 @@ class ModulePass:
         self.remarks.clear()
         self.counters.clear()
         self.phases.clear()
-        collecting = gc.isenabled()
-        gc.disable()  # regions under construction are no garbage; a search through all of a large module is slow
-        try:
+        with paused_collector():
             return self.run(module)
-        finally:
-            if collecting:
-                gc.enable()
 
     @classmethod
     def statistics(cls) -> list[AnyStatistic]:
