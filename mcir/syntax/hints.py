@@ -54,7 +54,7 @@ _RULES = (
     Rule(r"\{", "parameters stand in parentheses, also where there are none: graph @name() {{", ("LPAR",), r"^graph\b"),
     Rule(r"->", "a graph has no result types: `return` says what it gives", (), r"^graph\b"),
     Rule(r"attrs?\b|attribute\b|attr_dict\b", "did you mean 'attributes'?", ("ATTRIBUTES",)),
-    Rule(r"[),=]", "a parameter is written %x: tensor<4x8xfp16>", ("COLON",), r"^(?:graph|execution)\b[^{]*$"),
+    Rule(r"[),=]|tensor", "a parameter is written %x: tensor<4x8xfp16>", ("COLON",), r"^(?:graph|execution)\b[^{]*$"),
     Rule(r"([A-Za-z_][\w.$]*)", r"values begin with %: %\1", ("VALUE",), r"[(,]$"),
     # nodes
     Rule(r"=", "attributes of a region are written: attributes {{key = value}}", ("OP_NAME",), r"^[A-Za-z_][\w.]*$"

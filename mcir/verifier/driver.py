@@ -13,7 +13,6 @@ from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.ops import lookup
 from mcir.regions import Region
-from mcir.syntax.spots import find_spot
 from mcir.values import MCValue
 from mcir.verifier.alike import GoodRegions, region_key
 from mcir.verifier.keys import TypeKeys, node_key, operand_constants
@@ -219,6 +218,8 @@ def _diagnostic(rule: Rule, finding: Finding, where: Any) -> Diagnostic:
 
 def _part_at_fault(subject: Any, location: Location, finding: Finding) -> Location:
     """The place of the part of a node or head that is at fault, or its own place."""
+    from mcir.syntax.spots import find_spot  # only errors need it
+
     spot = finding.spot
     if spot is None:
         attrs = getattr(subject, "attrs", {})

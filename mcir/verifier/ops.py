@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from mcir.diagnostics import did_you_mean
 from mcir.ops import all_ops
 from mcir.ops.definition import REQUIRED, OpDef, Slot, TypeContext, TypeRuleError, wrong_count
 from mcir.ops.rules import compatible, named_operand, type_text
-from mcir.syntax.spots import Spot
 from mcir.verifier.rules import Finding, Signature, rule
+
+if TYPE_CHECKING:
+    from mcir.syntax.spots import Spot
 
 
 @rule("op.known", "An op in a region has a definition; a graph may hold opaque ones.", scope="node", stage="type")

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcir.diagnostics import Note
 from mcir.graph import SemanticGraph
@@ -36,8 +36,10 @@ from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.ops.definition import OpDef
 from mcir.regions import Region
-from mcir.syntax.spots import Spot
 from mcir.types import TensorType
+
+if TYPE_CHECKING:
+    from mcir.syntax.spots import Spot
 
 SCOPES = ("module", "unit", "region", "node", "type")
 STAGES = ("form", "type", "meaning")
