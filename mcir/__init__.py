@@ -6,7 +6,6 @@ The names below are the public API; each is loaded when it is first used.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
 # Public name -> the module that defines it.
 _HOMES: dict[str, str] = {
@@ -54,7 +53,10 @@ def __dir__() -> list[str]:
     return [*globals(), *_HOMES]
 
 
+TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from mcir.builder import MCIRBuilder as MCIRBuilder
     from mcir.diagnostics import MCIRError as MCIRError
     from mcir.dump import dump_module as dump_module

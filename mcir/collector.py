@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
-from collections.abc import Iterator
 
 
-@contextlib.contextmanager
-def paused_collector() -> Iterator[None]:
-    """Within, no search for garbage. Who finds it paused leaves it alone, so that it goes on after all threads."""
-    collecting = gc.isenabled()
-    if collecting:
-        gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
+class paused_collector:
+    """Within, no search for garbage. Who finds it paused leaves it alone, so that it goes on after all threads.
+
+    (`contextlib` would do, but takes long to import.)
+    """
+
+    def __enter__(self) -> None:
+        self._collecting = gc.isenabled()
+        if self._collecting:
+            gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self._collecting:
             gc.enable()

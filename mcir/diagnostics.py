@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import islice
 
 from mcir.location import Location
+from mcir.record import field, record
 
 _MOST_COMPARED = 2000
 LINE_WINDOW = 120  # columns of a source line that a diagnostic shows at most
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Note:
     """A further place or fact that belongs to a diagnostic."""
 
@@ -20,7 +20,7 @@ class Note:
     location: Location | None = None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Diagnostic:
     """One error, warning or remark. `rule` is the id of the rule that it reports."""
 

@@ -5,15 +5,17 @@ All faults come as MCIRError with one diagnostic; nothing here prints.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from typing import TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.location import Location, Source
+
+TYPE_CHECKING = False  # `typing` is slow to import
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 STDIN_NAME = "<stdin>"
 # How files begin that are no text in UTF-8, and what to do with them; an ONNX model begins with its IR version.
@@ -28,23 +30,27 @@ class Terminated(BaseException):
     """The process was told to end (SIGTERM) within `terminations`."""
 
 
-@contextlib.contextmanager
-def terminations() -> Iterator[None]:
+class terminations:
     """Within, SIGTERM raises Terminated, so that what was begun is tidied up. Only the main thread can see to that."""
-    import signal  # mostly nothing has to be tidied up
 
-    def stop(number: int, frame: object) -> None:
-        raise Terminated
+    def __enter__(self) -> None:
+        import signal  # mostly nothing has to be tidied up
 
-    try:
-        known = signal.signal(signal.SIGTERM, stop)
-    except ValueError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, known)
+        self._known: Any = None
+        try:
+            self._known = signal.signal(signal.SIGTERM, _stop)
+        except ValueError:
+            return
+
+    def __exit__(self, *_: object) -> None:
+        import signal
+
+        if self._known is not None:
+            signal.signal(signal.SIGTERM, self._known)
+
+
+def _stop(number: int, frame: object) -> None:
+    raise Terminated
 
 
 def read_source(path: str, stdin: TextIO) -> Source:
@@ -166,6 +172,8 @@ def _in_place(path: str, known: os.stat_result | None) -> bool:
 def _replace(target: str, data: bytes, known: os.stat_result | None) -> None:
     if known is not None and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    import contextlib  # mostly the output is a stream
+
     with terminations():
         handle, temporary = _temporary(os.path.dirname(target), 0o666 if known is None else 0o600)
         try:
@@ -184,6 +192,8 @@ def _replace(target: str, data: bytes, known: os.stat_result | None) -> None:
 
 def _temporary(folder: str, mode: int) -> tuple[int, str]:
     """A new file in `folder`, open for writing. (tempfile does this too, but takes long to import.)"""
+    import contextlib
+
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         path = os.path.join(folder, f".mcir-{os.getpid():x}-{os.urandom(6).hex()}.tmp")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
 from mcir.location import Location
 from mcir.nodes import Comments, MCNode
+from mcir.record import field, record
 from mcir.types import same_attributes
 from mcir.values import MCValue
 
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
-@dataclass(slots=True, eq=False)
+
+@record(slots=True, eq=False)
 class SemanticGraph:
     """A graph of semantic operators in definition-before-use order.
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import NamedTuple
+from collections import namedtuple
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import NamedTuple
 
 
 class Source:
@@ -43,12 +47,21 @@ class Source:
         return self._starts
 
 
-class Location(NamedTuple):
+if TYPE_CHECKING:
+
+    class _Fields(NamedTuple):
+        source: Source
+        offset: int
+        end: int = 0
+
+else:
+    _Fields = namedtuple("Location", "source offset end", defaults=(0,))
+
+
+class Location(_Fields):
     """A place in a source; `end` makes it a range (0: a single place)."""
 
-    source: Source
-    offset: int
-    end: int = 0
+    __slots__ = ()
 
     def line_column(self) -> tuple[int, int]:
         return self.source.line_column(self.offset)

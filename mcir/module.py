@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from mcir.graph import SemanticGraph
 from mcir.nodes import Comments
+from mcir.record import field, record
 from mcir.regions import Region
 
 
-@dataclass
+@record
 class MCModule:
     """Execution regions and the semantic graphs they came from. Graphs are printed first.
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
 from mcir.location import Location
+from mcir.record import field, record
 from mcir.types import same_attributes
 from mcir.values import MCValue
 
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
-@dataclass(slots=True)
+
+@record(slots=True)
 class Comments:
     """The `//` comments of a node, region or graph, each without its slashes.
 
@@ -24,7 +26,7 @@ class Comments:
     close: str | None = None
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class MCNode:
     """An operation: name, op, operands, results and attributes.
 
@@ -40,8 +42,17 @@ class MCNode:
     comments: Comments | None = None
     loc: Location | None = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        name = self.name
+    def __init__(
+        self, name: str, op: str, inputs: list[MCValue] | None = None, outputs: list[MCValue] | None = None,
+        attrs: dict[str, Any] | None = None, comments: Comments | None = None, loc: Location | None = None,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.op = op
+        self.inputs = inputs if inputs is not None else []
+        self.outputs = outputs if outputs is not None else []
+        self.attrs = attrs if attrs is not None else {}
+        self.comments = comments
+        self.loc = loc
         for value in self.outputs:
             value.producer = name
         for value in self.inputs:

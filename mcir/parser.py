@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mcir.collector import paused_collector
 from mcir.diagnostics import MCIRError
 from mcir.location import Source
 from mcir.module import MCModule
 from mcir.syntax import fast
 from mcir.syntax.actions import MAX_DIAGNOSTICS, Actions
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["parse_module"]
 

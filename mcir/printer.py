@@ -5,7 +5,6 @@ from __future__ import annotations
 import marshal
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 from mcir.dump import dump_module  # the design note names it here
 from mcir.graph import SemanticGraph
@@ -16,6 +15,10 @@ from mcir.regions import Region
 from mcir.text import PLAIN_DIM, PLAIN_KEY, PLAIN_NAME, name_text, quote
 from mcir.types import MAX_ATTRIBUTE_DEPTH, Dim, Shape, Symbol, TensorType
 from mcir.values import MCValue
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["attribute_text", "dump_module", "key_text", "print_module", "print_node", "type_text"]
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 from mcir.location import Location
 from mcir.nodes import Comments, MCNode
+from mcir.record import field, record
 from mcir.types import same_attributes
 from mcir.values import MCValue
 
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
-@dataclass(eq=False)
+
+@record(eq=False)
 class Region:
     """A named region: its nodes come before its subregions.
 
@@ -63,7 +66,7 @@ class Region:
         )
 
 
-@dataclass(eq=False, repr=False)
+@record(eq=False, repr=False)
 class ExecutionRegion(Region):
     """A semantic unit, such as one attention. It sees nothing but its inputs."""
 
@@ -71,7 +74,7 @@ class ExecutionRegion(Region):
         super().__init__(name=name, kind="execution")
 
 
-@dataclass(eq=False, repr=False)
+@record(eq=False, repr=False)
 class StreamingRegion(Region):
     """A streaming pipeline: `stream_axis` says which axis is streamed."""
 
@@ -80,7 +83,7 @@ class StreamingRegion(Region):
         self.attrs["stream_axis"] = stream_axis
 
 
-@dataclass(eq=False, repr=False)
+@record(eq=False, repr=False)
 class TileRegion(Region):
     """The work on one tile: tile_m query rows, tile_n keys, contraction split by tile_k."""
 

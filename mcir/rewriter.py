@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mcir.graph import SemanticGraph
 from mcir.nodes import MCNode
 from mcir.regions import Region
 from mcir.types import TensorType
 from mcir.values import MCValue
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def fresh_name(wanted: str, taken: set[str]) -> str:

@@ -5,10 +5,13 @@ Spelling follows the design note: `fp16`, `fp32`, residency `global`, `shared`, 
 
 from __future__ import annotations
 
-import struct
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+
+from mcir.record import record
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 # A dimension is a size, the name of a size (equal names mean equal sizes), or None when unknown.
 Dim = int | str | None
@@ -45,7 +48,7 @@ class MCNodeOp(str, Enum):
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DType:
     """An element type: its MCIR spelling, width in bits, kind and NumPy / ml_dtypes name."""
 
@@ -94,13 +97,19 @@ RESIDENCIES: tuple[str, ...] = tuple(residency.value for residency in Residency)
 REGION_KINDS: tuple[str, ...] = ("execution", "streaming", "tile")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TensorType:
     """`tensor<128x64xfp16, shared>`: shape, element type and residency of a value."""
 
     shape: Shape
     dtype: str
     residency: str = "global"
+
+    def __init__(self, shape: Shape, dtype: str, residency: str = "global") -> None:
+        put = object.__setattr__
+        put(self, "shape", shape)
+        put(self, "dtype", dtype)
+        put(self, "residency", residency)
 
     @property
     def rank(self) -> int:
@@ -111,7 +120,7 @@ class TensorType:
         return all(type(dim) is int for dim in self.shape)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Symbol:
     """The attribute value `@name`: a reference to a graph or a region."""
 
@@ -129,6 +138,8 @@ def attribute_key(value: Any, depth: int = 0) -> Any:
     if depth > MAX_ATTRIBUTE_DEPTH:
         raise ValueError(f"attribute nested deeper than {MAX_ATTRIBUTE_DEPTH} levels")
     if isinstance(value, float):
+        import struct
+
         return ("float", struct.pack("<d", value) if value == value else b"nan")
     if isinstance(value, (bool, int, str)):
         return (type(value).__name__ if not isinstance(value, Enum) else "str", value)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from mcir.location import Location
+from mcir.record import field, record
 from mcir.types import Shape, TensorType
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class MCValue:
     """A named tensor value.
 
@@ -21,12 +20,20 @@ class MCValue:
     dtype: str
     residency: str = "global"
     producer: str | None = None
-    consumers: list[str] = None  # type: ignore[assignment]  # the design note's signature
+    consumers: list[str] = field(default_factory=list)
     loc: Location | None = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.consumers is None:
-            self.consumers = []
+    def __init__(
+        self, name: str, shape: Shape, dtype: str, residency: str = "global", producer: str | None = None,
+        consumers: list[str] | None = None, loc: Location | None = None,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.shape = shape
+        self.dtype = dtype
+        self.residency = residency
+        self.producer = producer
+        self.consumers = consumers if consumers is not None else []
+        self.loc = loc
 
     @property
     def type(self) -> TensorType:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
 from mcir.ops.definition import OpDef, all_ops, lookup
+from mcir.rooms import load_all
 
-for _module in sorted(module.name for module in pkgutil.iter_modules(__path__)):
-    importlib.import_module(f"{__name__}.{_module}")
+load_all(__name__, __path__[0])
 
 __all__ = ["OpDef", "all_ops", "lookup"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from mcir.ops.definition import Attr, EvalContext, TypeContext, TypeRuleError, define
 from mcir.ops.numeric import accumulated
@@ -20,6 +19,10 @@ from mcir.ops.rules import (
     shown,
 )
 from mcir.types import Dim, Shape, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 # Matmul
 

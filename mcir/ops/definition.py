@@ -15,10 +15,13 @@ verifier, interpreter, docs and editor support read it from here; nothing else k
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
+from mcir.record import field, record
 from mcir.types import DTYPES, Symbol, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 REQUIRED = object()  # the default of an attribute that must be written
 OPTIONAL = object()  # the default of an attribute that may be absent without having a default
@@ -37,7 +40,7 @@ class TypeRuleError(Exception):
         self.rule = rule
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Slot:
     """One operand or result: `x`, `x?` (may be left out at the end) or `x...` (any number)."""
 
@@ -86,7 +89,7 @@ ATTRIBUTE_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attr:
     """One attribute of an op: name, kind (a key of ATTRIBUTE_KINDS), default, allowed values."""
 
@@ -127,7 +130,7 @@ class Attributes:
         return name in self._given
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class TypeContext:
     """What a type rule sees: operand types, attributes, and the result types as written.
 
@@ -141,7 +144,7 @@ class TypeContext:
     constants: dict[int, Any] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class EvalContext:
     """What a NumPy meaning sees besides its operand arrays.
 
@@ -164,12 +167,13 @@ class EvalContext:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-InferRule = Callable[[TypeContext], Sequence[TensorType]]
-VerifyRule = Callable[[TypeContext], None]
-Evaluate = Callable[..., Any]
+if TYPE_CHECKING:
+    InferRule = Callable[[TypeContext], Sequence[TensorType]]
+    VerifyRule = Callable[[TypeContext], None]
+    Evaluate = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class OpDef:
     """A declared op; see `define` for the fields."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 from mcir.ops.definition import OPTIONAL, Attr, EvalContext, TypeContext, TypeRuleError, define
 from mcir.ops.numeric import computed, is_float, rounded, widen
@@ -19,12 +17,17 @@ from mcir.ops.rules import (
     result,
     same_type,
 )
+from mcir.record import record
 from mcir.types import DTYPES, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 POINTWISE = frozenset({"pointwise", "tile"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Row:
     """One pointwise op: name, family of operand types it takes, one-line doc, meaning on widened arrays."""
 

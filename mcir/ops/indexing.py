@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mcir.diagnostics import MCIRError
 from mcir.ops.definition import Attr, EvalContext, TypeContext, TypeRuleError, define
 from mcir.ops.rules import join_dim, normal_axis, operand_text, require_family, result
 from mcir.types import Dim, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 LAYOUT = frozenset({"layout"})
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mcir.ops.definition import OPTIONAL, Attr, EvalContext, TypeContext, TypeRuleError, define
 from mcir.ops.numeric import rounded
@@ -21,6 +20,10 @@ from mcir.ops.rules import (
     shown,
 )
 from mcir.types import Dim, Shape, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 LAYOUT = frozenset({"layout"})
 

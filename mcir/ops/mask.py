@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from mcir.ops.definition import Attr, EvalContext, TypeContext, TypeRuleError, define
 from mcir.ops.numeric import rounded
 from mcir.ops.rules import broadcast_operands, operand_text, require_family, require_rank, result, shown
 from mcir.types import TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 FAR = 2**60  # beyond every position; sums of a few still fit 64 bits
 

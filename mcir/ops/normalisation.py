@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mcir.ops.definition import Attr, EvalContext, TypeContext, TypeRuleError, define
 from mcir.ops.numeric import accumulated
 from mcir.ops.rules import (
@@ -16,6 +14,10 @@ from mcir.ops.rules import (
     shape_text,
 )
 from mcir.types import TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def _infer_along_axis(ctx: TypeContext) -> list[TensorType]:

@@ -8,9 +8,14 @@ result type. Contractions and reductions of floats add up in `ctx.accumulate`. N
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from mcir.ops.definition import EvalContext, Evaluate
+from mcir.ops.definition import EvalContext
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mcir.ops.definition import Evaluate
 
 
 def is_float(array: Any) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mcir.ops.definition import OPTIONAL, Attr, EvalContext, TypeContext, TypeRuleError, define
 from mcir.ops.rules import list_operand, one_of, operand_text, require_same_dtype, result, shown
 from mcir.types import Dim, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def _infer_pad(ctx: TypeContext) -> list[TensorType]:

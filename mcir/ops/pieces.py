@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from mcir.diagnostics import MCIRError
 from mcir.ops.definition import OPTIONAL, Attr, EvalContext, TypeContext, TypeRuleError, define
@@ -20,6 +19,10 @@ from mcir.ops.rules import (
     shown,
 )
 from mcir.types import Dim, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 LAYOUT = frozenset({"layout"})
 

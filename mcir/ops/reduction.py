@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from mcir.ops.definition import Attr, EvalContext, TypeContext, define
 from mcir.ops.numeric import accumulated, is_float
 from mcir.ops.rules import FAMILIES, normal_axes, normal_axis, require_family, result
 from mcir.types import Dim, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def _infer_reduce(family: str) -> Callable[[TypeContext], list[TensorType]]:

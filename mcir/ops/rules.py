@@ -10,16 +10,20 @@ does not look at it: where a value may live is decided by the memory rules, not 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
-from mcir.ops.definition import InferRule, OpDef, TypeContext, TypeRuleError, is_int
+from mcir.ops.definition import OpDef, TypeContext, TypeRuleError, is_int
 from mcir.types import DTYPES, Dim, Shape, TensorType
 
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mcir.ops.definition import InferRule
+
 LONGEST_LIST = 12  # items of a list that messages show
-_OPERAND_TEXT = re.compile(r"'(\w+)(?:\[(\d+)\])?' tensor<")
+_OPERAND_TEXT = r"'(\w+)(?:\[(\d+)\])?' tensor<"
 MAX_LIST = 4096  # elements of a list operand whose value is unknown: no rule builds longer shapes
 
 # Families of element types that ops ask for: name -> (words for messages, the kinds in it).
@@ -132,7 +136,9 @@ def operand_text(ctx: TypeContext, index: int) -> str:
 
 def named_operand(op: OpDef, message: str) -> int | None:
     """The position of the last operand that a message shows by `operand_text`."""
-    found = _OPERAND_TEXT.findall(message)
+    import re
+
+    found = re.findall(_OPERAND_TEXT, message)
     slots = [slot.name for slot in op.operands]
     if not found or found[-1][0] not in slots:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from mcir.ops.definition import OPTIONAL, Attr, EvalContext, TypeContext, TypeRuleError, define, is_int, is_number
 from mcir.ops.numeric import rounded
@@ -21,6 +20,10 @@ from mcir.ops.rules import (
     type_text,
 )
 from mcir.types import DTYPES, Dim, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def _infer_shape(ctx: TypeContext) -> list[TensorType]:

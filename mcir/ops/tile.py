@@ -17,10 +17,12 @@ poisoned padding and where it is real), "tile_k", "keys" (extent of the key axis
 
 from __future__ import annotations
 
-from typing import Any
-
 from mcir.ops.definition import OPTIONAL, Attr, EvalContext, TypeContext, TypeRuleError, define
 from mcir.types import Dim, TensorType
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 STATE_DTYPES = ("fp32", "fp64")
 DEAD_ROWS = ("none", "nan", "zero", "zero_nan")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from mcir.collector import paused_collector
 from mcir.location import Location
 from mcir.module import MCModule
 from mcir.passes.statistic import AnyStatistic
+from mcir.rooms import load_all
 
 
 @dataclass(slots=True)
@@ -96,5 +98,13 @@ def register_pass(cls: type[ModulePass]) -> type[ModulePass]:
 
 
 def registered_passes() -> dict[str, type[ModulePass]]:
-    """All passes by name, in the order they were registered."""
-    return dict(_PASSES)
+    """All passes by name, in alphabetical order: those of this room and those registered elsewhere."""
+    load_all("mcir.passes", os.path.dirname(__file__))
+    return dict(sorted(_PASSES.items()))
+
+
+def find_pass(name: str) -> type[ModulePass] | None:
+    """The pass `name`, or None. A pass that has the name of its file costs the import of no other."""
+    if name not in _PASSES and os.path.isfile(os.path.join(os.path.dirname(__file__), f"{name.replace('-', '_')}.py")):
+        __import__(f"mcir.passes.{name.replace('-', '_')}")
+    return _PASSES.get(name) or registered_passes().get(name)

@@ -14,7 +14,7 @@ from typing import Any
 
 from mcir.diagnostics import Diagnostic, MCIRError, did_you_mean
 from mcir.location import Location, Source
-from mcir.passes.base import ModulePass, registered_passes
+from mcir.passes.base import ModulePass, find_pass, registered_passes
 from mcir.text import quote, unquote
 
 PIPELINE_NAME = "<pass-pipeline>"
@@ -98,7 +98,7 @@ class _Reader:
 
     def make(self, name: str, start: int, close: str | None) -> ModulePass:
         """A pass; `close` ends its options ("" at the end of the text, None: there are none)."""
-        cls = registered_passes().get(name)
+        cls = find_pass(name)
         if cls is None:
             known = registered_passes()
             hint = did_you_mean(name, known) or f"the passes are: {', '.join(known)}"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from mcir.diagnostics import Diagnostic, Note, did_you_mean
 from mcir.graph import SemanticGraph
@@ -19,9 +18,15 @@ from mcir.ops import all_ops, lookup
 from mcir.regions import ExecutionRegion, Region, StreamingRegion, TileRegion
 from mcir.rewriter import fresh_name
 from mcir.syntax.comments import CommentPlacer
-from mcir.syntax.values import Token, ValueActions, make_token
+from mcir.syntax.values import ValueActions, make_token
 from mcir.types import TensorType
 from mcir.values import MCValue
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mcir.syntax.values import Token
 
 MAX_DIAGNOSTICS = 100  # further faults of one text are not worth reading
 

@@ -11,19 +11,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from mcir.graph import SemanticGraph
 from mcir.location import Location, Source
 from mcir.nodes import MCNode
 from mcir.syntax import tables
 from mcir.syntax.actions import Actions
-from mcir.syntax.grammar import grammar_checksum
+from mcir.syntax.grammar import grammar_text
 from mcir.syntax.values import PlacedText, make_token
 from mcir.types import TensorType
 from mcir.values import MCValue
 
+TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from mcir.syntax.recovery import Broken, Resume
 
 _SPACE = re.compile(r"[ \t\r\n]*+")
@@ -54,7 +56,7 @@ class NotByTables(Exception):
 @cache
 def tables_fit() -> bool:
     """Whether the tables were made from the present grammar."""
-    return grammar_checksum() == tables.GRAMMAR_CHECKSUM
+    return grammar_text() == tables.GRAMMAR
 
 
 class Reader:

@@ -29,8 +29,8 @@ TERMINALS, ROWS, RULES, STARTS
     -1 - n to reduce by rule n. RULES gives a rule's left side, its action, and a letter for each of
     its items: k kept, d dropped, s spliced in (the helper rules).
 
-GRAMMAR_CHECKSUM
-    Of the grammar that the tables were made from. Where it is not the present grammar's, `fast.py`
+GRAMMAR
+    The grammar that the tables were made from. Where it is not the present grammar, `fast.py`
     stands aside and Lark reads everything; a test fails then too.
 
 Why this is sound. The grammar is unambiguous, so a split of a text whose parts each are accepted by
@@ -45,7 +45,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from mcir.syntax.grammar import grammar_checksum, grammar_text
+from mcir.syntax.grammar import grammar_text
 
 _Row = tuple[tuple[str, ...], dict[str, int]]
 
@@ -68,7 +68,7 @@ def generate() -> str:
     starts, rows, rules = _tables(lark)
     used = sorted({name for tried, _ in rows for name in tried} | {*KEYWORDS, "VALUE"})
     parts: list[tuple[str, Any]] = [
-        ("GRAMMAR_CHECKSUM", grammar_checksum()),
+        ("GRAMMAR", text),
         ("PLAIN", regexes.plain()),
         ("NODE", regexes.node()),
         ("KEYWORDS", KEYWORDS),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import threading
-import zlib
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from mcir.diagnostics import MCIRError
 from mcir.syntax.actions import Actions
 
+TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from lark import Lark
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -30,21 +30,21 @@ def grammar_text() -> str:
     raise MCIRError("the installation is incomplete: mcir.lark is missing")
 
 
-def grammar_checksum() -> int:
-    """What ties the tables in `tables.py` to a grammar."""
-    return zlib.crc32(grammar_text().encode())
+@cache
+def _of_threads() -> Any:
+    import threading  # few runs need Lark
 
-
-_local = threading.local()
+    return threading.local()
 
 
 def lark_parser() -> tuple[Lark, Actions]:
     """The parser with its actions, one per thread: the actions hold the state of a text."""
-    if not hasattr(_local, "parser"):
+    local = _of_threads()
+    if not hasattr(local, "parser"):
         actions = Actions()
         options = {"transformer": _Inline(actions), "lexer_callbacks": {"COMMENT": actions.on_comment}}
-        _local.parser = _make(**options), actions
-    return _local.parser  # type: ignore[no-any-return]
+        local.parser = _make(**options), actions
+    return local.parser  # type: ignore[no-any-return]
 
 
 @cache

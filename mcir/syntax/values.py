@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
 
 from mcir.diagnostics import Note, did_you_mean
 from mcir.location import Location
 from mcir.text import unquote
 from mcir.types import DTYPE_ALIASES, DTYPES, MAX_ATTRIBUTE_DEPTH, RESIDENCIES, Dim, Symbol, TensorType
 
-_Container = TypeVar("_Container", list[Any], dict[str, Any])
-Token = Any  # a str with `start_pos` and `end_pos`: Lark's own, or PlacedText
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    _Container = TypeVar("_Container", list[Any], dict[str, Any])
+    Token = Any  # a str with `start_pos` and `end_pos`: Lark's own, or PlacedText
 
 _MAX_DECIMAL_DIGITS = 4000  # Python reads longer ones in quadratic time; hexadecimal has no limit
 _RESIDENCY_ALIASES = {

@@ -7,9 +7,9 @@ input file. Here a value that may be left out is written with `=` only: `--dump`
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from mcir.diagnostics import did_you_mean
+from mcir.record import record
 
 Example = tuple[str, str]  # a line for a shell in a checkout, and what it does
 
@@ -20,7 +20,7 @@ class UsageError(Exception):
     """A command line that cannot be understood; the text is for people."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Flag:
     """One flag.
 
@@ -38,6 +38,17 @@ class Flag:
     choices: tuple[str, ...] = ()
     hidden: bool = False
     details: str = ""
+
+
+SHELLS = ("bash", "zsh", "fish")
+COMPLETION_FLAG = Flag(
+    "--print-completion", VALUE, "print a completion script, and stop", group="other", choices=SHELLS
+)
+
+
+def in_group(flag: Flag, group: str) -> Flag:
+    """`flag` in another group of the help."""
+    return Flag(flag.name, flag.kind, flag.help, flag.metavar, group, flag.choices, flag.hidden, flag.details)
 
 
 def read_arguments(flags: Iterable[Flag], argv: Sequence[str]) -> tuple[list[tuple[Flag, str | None]], list[str]]:

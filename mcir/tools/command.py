@@ -8,8 +8,17 @@ from typing import NoReturn, TextIO
 
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.files import write_stream
-from mcir.tools.arguments import SWITCH, Example, Flag, UsageError, help_examples, help_table, read_arguments
-from mcir.tools.completion import COMPLETION_FLAG, completion_script
+from mcir.tools.arguments import (
+    COMPLETION_FLAG,
+    SWITCH,
+    Example,
+    Flag,
+    UsageError,
+    help_examples,
+    help_table,
+    read_arguments,
+)
+from mcir.tools.completion import completion_script
 from mcir.tools.report import REPORTING, STYLES, Reporter, style_of
 
 COMMON = (

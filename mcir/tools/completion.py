@@ -12,11 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mcir.tools.arguments import OPTIONAL, SWITCH, VALUE, Flag
 
-SHELLS = ("bash", "zsh", "fish")
-COMPLETION_FLAG = Flag(
-    "--print-completion", VALUE, "print a completion script, and stop", group="other", choices=SHELLS
-)
-
 _BASH = """\
 # bash completion for {tool}, made by `{tool} --print-completion=bash`
 {function}() {{

@@ -7,32 +7,37 @@ output or `-o`; everything else (diagnostics, remarks, timing, modules around pa
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
 
 from mcir import __version__
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.files import read_source, write_stream, write_text
 from mcir.location import Source
-from mcir.passes.manager import BrokenModule, PassRun
-from mcir.passes.pipeline import print_pipeline
 from mcir.tools.arguments import UsageError
-from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, note_terminal, run_console
+from mcir.tools.console import EXIT_BAD_INPUT, EXIT_BAD_USAGE, EXIT_GOOD, leave, note_terminal, run_console
 from mcir.tools.opt_chunk import ChunkResult, join_outputs, process_chunk, split_source
-from mcir.tools.opt_options import TOOL, Options, completion_text, help_text, passes_text, read_options
+from mcir.tools.opt_options import TOOL, Options, read_options
 from mcir.tools.report import Reporter, json_line, remark_diagnostic, style_of
 from mcir.tools.timing import Timing, timing_record, timing_text
 
+TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
+    from typing import TextIO
+
+    from mcir.passes.manager import PassRun
     from mcir.tools.reproducer import Recorder
 
 _OWN_FAULTS = ("proof", "roundtrip")  # rules that no input should break
 _OFFER = Diagnostic("--crash-reproducer=FILE writes a small file that fails in this way", severity="remark")
 
 
-def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> int:
-    """Runs the tool; the exit code is 0 for good, 1 for bad input, 2 for bad usage."""
+def main(
+    argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO, kept: list[object] | None = None
+) -> int:  # fmt: skip
+    """Runs the tool; the exit code is 0 for good, 1 for bad input, 2 for bad usage.
+
+    `kept` takes the modules, if the caller has a use for them or would not wait till they are freed.
+    """
     try:
         options = read_options(argv)
     except UsageError as error:
@@ -49,11 +54,12 @@ def main(argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO) -> 
         return EXIT_BAD_USAGE
     style = "json" if options.diagnostics == "text" and options.remarks == "json" else options.diagnostics
     with Reporter(stderr, TOOL, style, options.color) as reporter:
-        return _answer(options, argv, stdin, stdout, stderr, reporter)
+        return _answer(options, argv, stdin, stdout, stderr, reporter, [] if kept is None else kept)
 
 
 def _answer(
-    options: Options, argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO, reporter: Reporter
+    options: Options, argv: Sequence[str], stdin: TextIO, stdout: TextIO, stderr: TextIO, reporter: Reporter,
+    kept: list[object],
 ) -> int:  # fmt: skip
     try:
         if options.stop:
@@ -66,8 +72,10 @@ def _answer(
 
             options, source = read_configured(source, argv)
         if options.dump_pipeline:
+            from mcir.passes.pipeline import print_pipeline
+
             print(print_pipeline(options.passes), file=stderr)
-        return _run(options, source, stdout, stderr, reporter)
+        return _run(options, source, stdout, stderr, reporter, kept)
     except MCIRError as error:
         reporter.show(error.diagnostics)
         return EXIT_BAD_INPUT
@@ -76,10 +84,13 @@ def _answer(
 def console_main() -> None:
     """The entry point of the installed command."""
     gc.disable()  # a short life without cyclic garbage
-    sys.exit(run_console(TOOL, main))
+    kept: list[object] = []
+    leave(run_console(TOOL, lambda argv, stdin, stdout, stderr: main(argv, stdin, stdout, stderr, kept)))
 
 
-def _run(options: Options, source: Source, stdout: TextIO, stderr: TextIO, reporter: Reporter) -> int:
+def _run(
+    options: Options, source: Source, stdout: TextIO, stderr: TextIO, reporter: Reporter, kept: list[object]
+) -> int:  # fmt: skip
     timing = Timing()
     runs: list[list[PassRun]] = []
     outputs: list[str] = []
@@ -94,6 +105,7 @@ def _run(options: Options, source: Source, stdout: TextIO, stderr: TextIO, repor
             _annotate(error, chunk, options, recorder)
             raise
         runs.append(result.runs)
+        kept[:] = [result.module]
         passed = _report(chunk, result, options, reporter, stderr)
         good &= passed
         if result.failure is not None and not passed:
@@ -136,6 +148,8 @@ def _reproducer_of(
         return [recorder.write(source, failure)]
     if options.run_reproducer or isinstance(failure, (MemoryError, KeyboardInterrupt)):
         return []
+    from mcir.passes.manager import BrokenModule
+
     if isinstance(failure, MCIRError) and not isinstance(failure, BrokenModule):
         return [_OFFER] if any(fault.rule in _OWN_FAULTS for fault in failure.diagnostics) else []
     return [_OFFER]
@@ -171,6 +185,8 @@ def _report(
 def _information(options: Options) -> str:
     if options.stop == "version":
         return f"{TOOL} {__version__}\n"
+    from mcir.tools.opt_passes import completion_text, help_text, passes_text
+
     if options.stop == "print-completion":
         return completion_text(options.shell)
     return help_text() if options.stop == "help" else passes_text()

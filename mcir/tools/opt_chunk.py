@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TextIO
+from collections.abc import Iterable
 
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.dump import dump_module
 from mcir.graph import SemanticGraph
-from mcir.location import Location, Source
+from mcir.location import Source
 from mcir.module import MCModule
 from mcir.parser import parse_module
-from mcir.passes import Remark
-from mcir.passes.manager import MCIRPassManager, PassRun, PassWatcher
 from mcir.printer import print_module
+from mcir.record import field, record
 from mcir.regions import Region
-from mcir.tools.opt_options import EVERY, Options
-from mcir.tools.timing import Timing
 from mcir.verifier import verify_module
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from mcir.passes import Remark
+    from mcir.passes.manager import MCIRPassManager, PassRun, PassWatcher
+    from mcir.tools.opt_options import Options
+    from mcir.tools.timing import Timing
 
 CHUNK_MARK = "// -----"
 _MARK_LINE = re.compile(r"^[ \t]*// -----[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class ChunkResult:
     """What came of one module text; `output` is None if it has an error.
 
-    failure: the error of a pass, or of a check after passes, on a good input.
+    failure: the error of a pass, or of a check after passes, on a good input. module: what is printed.
     """
 
     output: str | None = None
+    module: MCModule | None = None
     failure: MCIRError | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
@@ -71,40 +76,54 @@ def process_chunk(
         return result
     if any(diagnostic.severity == "error" for diagnostic in result.diagnostics):
         return result
-    manager = MCIRPassManager(options.passes, options.verify_each, [*watchers, *_watchers(options, stderr)])
+    manager = _manager(options, stderr, watchers)
     try:
         _transform(module, options, manager, timing, result)
     except MCIRError as error:
         result.diagnostics += error.diagnostics
         result.failure = error
-    known = {diagnostic.render() for diagnostic in result.diagnostics}
-    result.diagnostics += [warning for warning in manager.warnings if warning.render() not in known]
-    result.remarks, result.runs = manager.remarks, manager.runs
+    if manager is not None:
+        known = {diagnostic.render() for diagnostic in result.diagnostics}
+        result.diagnostics += [warning for warning in manager.warnings if warning.render() not in known]
+        result.remarks, result.runs = manager.remarks, manager.runs
     return result
+
+
+def _manager(options: Options, stderr: TextIO, watchers: Iterable[PassWatcher]) -> MCIRPassManager | None:
+    """The pass manager; None, and nothing imported, where no passes are asked for."""
+    if not options.passes:
+        return None
+    from mcir.passes.manager import MCIRPassManager
+    from mcir.tools.watchers import watchers_for
+
+    return MCIRPassManager(options.passes, options.verify_each, [*watchers, *watchers_for(options, stderr)])
 
 
 def _read(source: Source, timing: Timing, result: ChunkResult) -> MCModule:
     with timing.phase("parse"):
         module = parse_module(source.text, source.name, source.first_line)
     with timing.phase("verify the input"):
-        result.diagnostics = verify_module(module)
+        result.diagnostics = verify_module(module, read=True)
     return module
 
 
 def _transform(
-    module: MCModule, options: Options, manager: MCIRPassManager, timing: Timing, result: ChunkResult
+    module: MCModule, options: Options, manager: MCIRPassManager | None, timing: Timing, result: ChunkResult
 ) -> None:  # fmt: skip
     """From the module to the output in `result`. Raises MCIRError where a pass or a check has an error."""
     if options.verify_roundtrip:
+        from mcir.tools.watchers import check_roundtrip
+
         with timing.phase("round trip of the input"):
             check_roundtrip(module, "the input")
     if options.strip_comments:
         _strip_comments(module)
-    try:
-        with timing.phase("pipeline"):
-            module = manager.run(module)
-    finally:
-        timing.add_passes("pipeline", manager.runs)
+    if manager is not None:
+        try:
+            with timing.phase("pipeline"):
+                module = manager.run(module)
+        finally:
+            timing.add_passes("pipeline", manager.runs)
     if options.memory_report or options.target:
         with timing.phase("memory report"):
             _account(module, options, result)
@@ -112,6 +131,7 @@ def _transform(
         with timing.phase("prove"):
             _prove(module, result)
     with timing.phase("print"):
+        result.module = module
         result.output = dump_module(module, options.dump) if options.dump else print_module(module)
 
 
@@ -145,62 +165,6 @@ def _prove(module: MCModule, result: ChunkResult) -> None:
         raise MCIRError(errors)
 
 
-def check_roundtrip(module: MCModule, what: str) -> None:
-    """Raises MCIRError unless parsing the printed module gives an equal module that prints alike.
-
-    `what` says in messages which module it is: "the input", "the module after streaming-lowering".
-    """
-    text = print_module(module)
-    try:
-        again = parse_module(text, "<printed>")
-    except MCIRError as error:
-        fault = Diagnostic(f"{what} prints to a text that does not parse", rule="roundtrip")
-        raise MCIRError([fault, *error.diagnostics]) from None
-    second = print_module(again)
-    if second != text:
-        source = Source("<printed>", text)
-        place = Location(source, _first_difference(text, second))
-        raise MCIRError(Diagnostic(f"{what} prints differently after parsing its text", place, rule="roundtrip"))
-    if again != module:
-        raise MCIRError(Diagnostic(f"{what} is not equal to what its text parses to", rule="roundtrip"))
-
-
-class _RoundTripWatcher(PassWatcher):
-    def after(self, name: str, module: MCModule) -> None:
-        check_roundtrip(module, f"the module after {name}")
-
-
-class _PrintWatcher(PassWatcher):
-    """Prints the module around passes, under the head lines that MLIR uses."""
-
-    def __init__(self, options: Options, stream: TextIO) -> None:
-        self._options = options
-        self._stream = stream
-        self._before = ""
-
-    def before(self, name: str, module: MCModule) -> None:
-        if self._options.print_change:
-            self._before = print_module(module)
-        if self._options.print_before & {name, EVERY}:
-            self._print(f"Before {name}", print_module(module))
-
-    def after(self, name: str, module: MCModule) -> None:
-        chosen = bool(self._options.print_after & {name, EVERY})
-        text = print_module(module) if chosen or self._options.print_change else ""
-        if chosen or (self._options.print_change and text != self._before):
-            self._print(f"After {name}", text)
-
-    def _print(self, when: str, text: str) -> None:
-        print(f"// -----// IR Dump {when} //----- //\n{text}", file=self._stream)
-
-
-def _watchers(options: Options, stderr: TextIO) -> Iterator[PassWatcher]:
-    if options.verify_roundtrip:
-        yield _RoundTripWatcher()
-    if options.print_before or options.print_after or options.print_change:
-        yield _PrintWatcher(options, stderr)
-
-
 def _strip_comments(module: MCModule) -> None:
     module.comments = None
     blocks: list[SemanticGraph | Region] = [*module.graphs, *module.walk()]
@@ -208,8 +172,3 @@ def _strip_comments(module: MCModule) -> None:
         block.comments = None
         for node in block.nodes:
             node.comments = None
-
-
-def _first_difference(left: str, right: str) -> int:
-    at = next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
-    return min(at, max(0, len(left) - 1))

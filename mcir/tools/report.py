@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
-from typing import Any, TextIO
 
 from mcir.diagnostics import Diagnostic
-from mcir.passes.base import Remark
 from mcir.tools.arguments import VALUE, Flag
-from mcir.tools.records import diagnostic_record, remark_record
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any, TextIO
+
+    from mcir.passes.base import Remark
 
 MAX_SHOWN = 100  # diagnostics of one module; further ones are not worth reading
 
 _COLOURS = {"error": "1;31", "warning": "1;35", "remark": "1;34", "note": "1;36"}
-_HEAD = re.compile(r"^((?:.*?: )?)(error|warning|remark|note): (.*)$")
-_CARET = re.compile(r"^(\s*)(\^+)$")
-
+_HEAD = r"^((?:.*?: )?)(error|warning|remark|note): (.*)$"
+_CARET = r"^(\s*)(\^+)$"
 
 STYLES = ("text", "json", "sarif")
 REPORTING = (
@@ -71,6 +72,8 @@ class Reporter:
             return
         self._shown.add(text)
         if self.style != "text":
+            from mcir.tools.records import diagnostic_record
+
             self._record(diagnostic_record(diagnostic))
         else:
             print(coloured(text) if self._colour else text, file=self.stream)
@@ -79,6 +82,8 @@ class Reporter:
         """Shows remarks: as diagnostics of that severity, or as records with all their fields."""
         for remark in remarks:
             if self.style != "text":
+                from mcir.tools.records import remark_record
+
                 self._record(remark_record(remark))
             else:
                 self._show(remark_diagnostic(remark))
@@ -126,7 +131,9 @@ def coloured(text: str) -> str:
 
 
 def _coloured_line(line: str) -> str:
-    if head := _HEAD.match(line):
+    import re
+
+    if head := re.match(_HEAD, line):
         place, severity, message = head.groups()
         return f"\033[1m{place}\033[{_COLOURS[severity]}m{severity}:\033[0m\033[1m {message}\033[0m"
-    return _CARET.sub("\\1\033[32m\\2\033[0m", line)
+    return re.sub(_CARET, "\\1\033[32m\\2\033[0m", line)

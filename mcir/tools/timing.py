@@ -25,10 +25,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any
 
-from mcir.passes.manager import PassRun
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
+    from mcir.passes.manager import PassRun
 
 
 class Phase:
@@ -50,6 +52,20 @@ class Phase:
         return part
 
 
+class _Span:
+    """Adds the time inside to a part of `whole`; `contextlib` would take longer to import than most phases."""
+
+    def __init__(self, whole: Phase, name: str) -> None:
+        self._whole = whole
+        self._name = name
+
+    def __enter__(self) -> None:
+        self._begin = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._whole.add(self._name, time.perf_counter() - self._begin)
+
+
 class Timing:
     """Adds up wall-clock seconds by phase, in the order in which phases first came."""
 
@@ -57,14 +73,9 @@ class Timing:
         self._begin = time.perf_counter()
         self._root = Phase("total")
 
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Counts the time inside as that of the phase `name`."""
-        begin = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._root.add(name, time.perf_counter() - begin)
+    def phase(self, name: str) -> _Span:
+        """A context that counts the time inside as that of the phase `name`."""
+        return _Span(self._root, name)
 
     def add_passes(self, name: str, runs: Iterable[PassRun]) -> None:
         """Enters what passes cost below the phase `name`."""

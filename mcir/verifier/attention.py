@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from mcir.analysis.attention_region import scale_of
 from mcir.analysis.axes import RESERVED, label_sizes, stored_layout
@@ -34,6 +33,10 @@ from mcir.verifier.attention_view import (
     shown,
 )
 from mcir.verifier.rules import Finding, Place, rule
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 _BINARY = ("mul", "add", "sub", "div", "min", "max", "pow")
 _SPECIAL = ("where", "mask", "softcap", "cast")

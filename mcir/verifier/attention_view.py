@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any, TypeGuard
 
 from mcir.analysis.attention_region import PATTERN
 from mcir.analysis.axes import Layout, label_sizes, parse_layout, stored_layout
@@ -16,6 +15,10 @@ from mcir.regions import Region
 from mcir.types import Dim
 from mcir.values import MCValue
 from mcir.verifier.rules import Place
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any, TypeGuard
 
 # The reserved labels that each tensor has.
 ROLES: dict[str, tuple[str, str]] = {"q": ("q", "d"), "k": ("k", "d"), "v": ("k", "e"), "o": ("q", "e")}

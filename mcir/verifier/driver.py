@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.graph import SemanticGraph
@@ -14,32 +12,46 @@ from mcir.nodes import MCNode
 from mcir.ops import lookup
 from mcir.regions import Region
 from mcir.values import MCValue
-from mcir.verifier.alike import GoodRegions, region_key
 from mcir.verifier.keys import TypeKeys, node_key, operand_constants
-from mcir.verifier.rules import STAGES, Checker, Finding, Place, Rule, Signature, Unit, checkers, find_rule, location_of
+from mcir.verifier.rules import (
+    STAGES,
+    Checker,
+    Finding,
+    Place,
+    Rule,
+    Signature,
+    Unit,
+    checkers,
+    find_rule,
+    load_every_rule,
+    location_of,
+)
 from mcir.verifier.sweep import sweep
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
+
+_WORD = r"[A-Za-z_][A-Za-z0-9_.]*"
 LONGEST_CONSTANT = 64  # elements of a constant operand that a type rule may read: shapes, axes, sizes
 
 
-def verify_module(module: MCModule) -> list[Diagnostic]:
-    """Every breach of a rule, errors and warnings, in text order; empty for a valid module."""
+def verify_module(module: MCModule, *, read: bool = False) -> list[Diagnostic]:
+    """Every breach of a rule, errors and warnings, in text order; empty for a valid module.
+
+    read: nobody changed the module since `parse_module` made it. What the parser refuses is not looked for again.
+    """
+    if module.regions:
+        load_every_rule()
     diagnostics: list[Diagnostic] = []
     _run(checkers("module", "form"), module, None, diagnostics)
     types = TypeKeys()
     verdicts = _TypeVerdicts(types), _NodeVerdicts(types)
-    good, outside = GoodRegions(), _outside()
-    for unit in _units(module):
-        key = None if unit.is_graph else region_key(unit)
-        found = len(diagnostics)
-        if key is not None and good.holds(key):
-            for place in unit.places:
-                _run(outside, place, place.region, diagnostics)
-            continue
-        _verify_unit(unit, *verdicts, diagnostics)
-        if key is not None and len(diagnostics) == found:
-            good.enter(key)
+    shared: dict[str, frozenset[str]] = {}
+    for graph in module.graphs:
+        _verify_unit(Unit(module, graph, shared=shared), *verdicts, diagnostics, read)
+    if module.regions:
+        _verify_regions(_region_units(module, shared), *verdicts, diagnostics)
     return sorted(diagnostics, key=_text_order)
 
 
@@ -50,9 +62,29 @@ def check_module(module: MCModule) -> None:
         raise MCIRError(errors)
 
 
-def _verify_unit(unit: Unit, types: _TypeVerdicts, nodes: _NodeVerdicts, diagnostics: list[Diagnostic]) -> None:
+def _verify_regions(
+    units: Iterable[Unit], types: _TypeVerdicts, nodes: _NodeVerdicts, diagnostics: list[Diagnostic]
+) -> None:  # fmt: skip
+    from mcir.verifier.alike import GoodRegions, region_key
+
+    good, outside = GoodRegions(), _outside()
+    for unit in units:
+        key = region_key(unit)
+        found = len(diagnostics)
+        if key is not None and good.holds(key):
+            for place in unit.places:
+                _run(outside, place, place.region, diagnostics)
+            continue
+        _verify_unit(unit, types, nodes, diagnostics)
+        if key is not None and len(diagnostics) == found:
+            good.enter(key)
+
+
+def _verify_unit(
+    unit: Unit, types: _TypeVerdicts, nodes: _NodeVerdicts, diagnostics: list[Diagnostic], read: bool = False
+) -> None:  # fmt: skip
     constants = _constants(unit) if unit.is_graph else {}
-    swept = sweep(unit.top, types.keys, constants) if isinstance(unit.top, SemanticGraph) else None
+    swept = sweep(unit.top, types.keys, constants, read) if isinstance(unit.top, SemanticGraph) else None
     if swept and not types.all_good(swept.values):
         swept = None
     for stage in STAGES:
@@ -139,10 +171,7 @@ def _has_error(diagnostics: list[Diagnostic], begin: int) -> bool:
     return any(diagnostics[at].severity == "error" for at in range(begin, len(diagnostics)))
 
 
-def _units(module: MCModule) -> Iterator[Unit]:
-    shared: dict[str, frozenset[str]] = {}
-    for graph in module.graphs:
-        yield Unit(module, graph, shared=shared)
+def _region_units(module: MCModule, shared: dict[str, frozenset[str]]) -> Iterator[Unit]:
     for region in module.regions:
         unit = Unit(module, region, shared=shared)
         stack: list[tuple[Region, Region | None]] = [(region, None)]
@@ -218,12 +247,14 @@ def _diagnostic(rule: Rule, finding: Finding, where: Any) -> Diagnostic:
 
 def _part_at_fault(subject: Any, location: Location, finding: Finding) -> Location:
     """The place of the part of a node or head that is at fault, or its own place."""
-    from mcir.syntax.spots import find_spot  # only errors need it
+    import re  # only diagnostics need it, and the reader of places
+
+    from mcir.syntax.spots import find_spot
 
     spot = finding.spot
     if spot is None:
         attrs = getattr(subject, "attrs", {})
-        named = [word for word in _WORD.findall(finding.message) if word in attrs] if attrs else []
+        named = [word for word in re.findall(_WORD, finding.message) if word in attrs] if attrs else []
         spot = ("value", named[0]) if named else None
     found = find_spot(location, subject.op if isinstance(subject, MCNode) else "", spot) if spot is not None else None
     return found or location

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import marshal
-from typing import Any
 
 from mcir.nodes import MCNode
 from mcir.types import attribute_key
 from mcir.values import MCValue
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 _LONGEST_KEY = 4096  # characters; a longer attribute dictionary is judged anew, not kept
 _MARSHAL = 2  # the newest version whose bytes depend on the values alone

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from mcir.analysis.axes import label_sizes, parse_layout, stored_layout, tile_axes
 from mcir.nodes import MCNode
@@ -11,6 +10,10 @@ from mcir.ops import lookup
 from mcir.regions import Region
 from mcir.types import Dim, MCNodeOp, Shape
 from mcir.verifier.rules import Finding, Place, Signature, Unit, declare, rule
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 LOAD, STORE, SCORE = str(MCNodeOp.LOAD_TILE), str(MCNodeOp.STORE_TILE), str(MCNodeOp.COMPUTE_SCORE)
 

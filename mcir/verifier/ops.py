@@ -11,6 +11,7 @@ from mcir.ops.definition import REQUIRED, OpDef, Slot, TypeContext, TypeRuleErro
 from mcir.ops.rules import compatible, named_operand, type_text
 from mcir.verifier.rules import Finding, Signature, rule
 
+TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
     from mcir.syntax.spots import Spot
 

@@ -25,9 +25,8 @@ the order of their declaration, and the first that finds an error ends the verdi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
 
 from mcir.diagnostics import Note
 from mcir.graph import SemanticGraph
@@ -35,17 +34,22 @@ from mcir.location import Location
 from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.ops.definition import OpDef
+from mcir.record import field, record
 from mcir.regions import Region
+from mcir.rooms import load_all
 from mcir.types import TensorType
 
+TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from mcir.syntax.spots import Spot
 
 SCOPES = ("module", "unit", "region", "node", "type")
 STAGES = ("form", "type", "meaning")
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Finding:
     """One breach of a rule.
 
@@ -62,7 +66,7 @@ class Finding:
     spot: Spot | None = None
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Place:
     """A region, the region it stands in (None at top level) and its unit."""
 
@@ -71,7 +75,7 @@ class Place:
     unit: Unit
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Unit:
     """A graph or a top-level region: what names of values and uses are resolved in."""
 
@@ -101,7 +105,7 @@ class Unit:
             yield from holder.nodes
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class Signature:
     """What a node rule sees: nodes that agree in all of this share one verdict.
 
@@ -118,10 +122,11 @@ class Signature:
     constants: dict[int, Any]
 
 
-Check = Callable[[Any], Iterable[Finding]]
+if TYPE_CHECKING:
+    Check = Callable[[Any], Iterable[Finding]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rule:
     """What holds in a valid module. `severity` is "error" or "warning"."""
 
@@ -130,7 +135,7 @@ class Rule:
     severity: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Checker:
     """A function that looks for breaches of a rule; see the head of this file for scope and stage.
 
@@ -166,8 +171,9 @@ def rule(
     outside: bool = False,
 ) -> Callable[[Check], Check]:  # fmt: skip
     """Decorator that declares a rule and its check. Raises ValueError for a taken id, unknown scope or stage."""
+    enter = also(id, scope=scope, stage=stage, swept=swept, outside=outside)
     declare(id, title, severity=severity)
-    return also(id, scope=scope, stage=stage, swept=swept, outside=outside)
+    return enter
 
 
 def also(
@@ -184,8 +190,14 @@ def also(
     return enter
 
 
+def load_every_rule() -> None:
+    """Registers the rules of all files in this room."""
+    load_all("mcir.verifier", os.path.dirname(__file__))
+
+
 def all_rules() -> list[Rule]:
     """Every rule by id: the table of the language reference."""
+    load_every_rule()
     return [_RULES[id] for id in sorted(_RULES)]
 
 
@@ -196,6 +208,8 @@ def checkers(scope: str, stage: str) -> list[Checker]:
 
 def find_rule(id: str) -> Rule | None:
     """The rule `id`, or None."""
+    if id not in _RULES:
+        load_every_rule()
     return _RULES.get(id)
 
 

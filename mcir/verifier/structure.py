@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from mcir.diagnostics import Note, did_you_mean
 from mcir.graph import SemanticGraph
@@ -14,6 +13,10 @@ from mcir.types import LARGEST_SIZE
 from mcir.values import MCValue
 from mcir.verifier.keys import attribute_problem
 from mcir.verifier.rules import Finding, Place, Signature, Unit, rule
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 PARENT_OF = {"execution": None, "streaming": "execution", "tile": "streaming"}
 _STANDS = {

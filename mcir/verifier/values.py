@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from mcir.diagnostics import did_you_mean
 from mcir.types import DTYPE_ALIASES, DTYPES, LARGEST_SIZE, RESIDENCIES
 from mcir.values import MCValue
 from mcir.verifier.rules import Finding, Unit, rule
+
+TYPE_CHECKING = False  # `typing` is slow to import
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @rule("value.shape", "A shape is defined: sizes of 0 to 10^18 - 1, non-empty size names, or unknown sizes.",

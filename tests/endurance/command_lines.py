@@ -9,7 +9,7 @@ from random import Random
 
 from mcir.passes import registered_passes
 from mcir.passes.pipeline import option_fields
-from mcir.tools import opt_options
+from mcir.tools import opt_passes
 from mcir.tools.arguments import OPTIONAL, SWITCH, Flag
 from mcir.tools.command import COMMON
 from tests.endurance.case import INPUT
@@ -92,7 +92,7 @@ SENSIBLE: dict[str, tuple[list[str], ...]] = {
 def flags_of(tool: str) -> tuple[Flag, ...]:
     """Every flag of a tool, hidden ones too."""
     if tool == "mcir-opt":
-        return tuple(opt_options._flags())
+        return tuple(opt_passes.all_flags())
     return (*import_module(TOOLS[tool]).COMMAND.flags, *COMMON)
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcir.diagnostics import MCIRError
 from mcir.module import MCModule
 from mcir.nodes import MCNode
 from mcir.parser import parse_module
@@ -19,6 +20,7 @@ from mcir.values import MCValue
 from mcir.verifier import driver, verify_module
 from mcir.verifier.keys import TypeKeys
 from mcir.verifier.sweep import sweep
+from tests.support.grammar_texts import grammar_texts, mutated_texts
 from tests.support.strategies import graph_modules, modules
 
 EXAMPLES = sorted((Path(__file__).parent.parent.parent / "examples").glob("*.mcir"))
@@ -83,6 +85,15 @@ def test_each_damage_is_told_in_a_graph(damage: str) -> None:
     draws = iter([3, "zzz"])
     DAMAGES[damage](module.graphs[0].nodes[2], lambda _: next(draws))
     assert told(module) == told_by_the_rules(module) != []
+
+
+@given(mutated_texts() | grammar_texts())
+def test_what_the_parser_refuses_is_not_looked_for_again(text: str) -> None:
+    try:
+        module = parse_module(text)
+    except MCIRError:
+        return
+    assert verify_module(module, read=True) == verify_module(module)
 
 
 @given(modules())

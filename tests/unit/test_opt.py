@@ -13,7 +13,7 @@ import pytest
 from mcir import __version__
 from mcir.parser import parse_module
 from mcir.printer import print_module
-from mcir.tools import opt_chunk, report
+from mcir.tools import report, watchers
 from mcir.tools.opt import main
 from mcir.tools.opt_options import EVERY, read_options
 from tests.unit.tool_harness import run
@@ -297,11 +297,11 @@ def test_roundtrip_holds_and_a_wrong_printer_is_caught(monkeypatch: pytest.Monke
         "prints to a text that does not parse": lambda text: text.replace("{", "{{"),
     }
     for message, spoil in faults.items():
-        monkeypatch.setattr(opt_chunk, "print_module", lambda module, spoil=spoil: spoil(print_module(module)))
+        monkeypatch.setattr(watchers, "print_module", lambda module, spoil=spoil: spoil(print_module(module)))
         ran = run(main, "--verify-roundtrip", stdin=GRAPH)
         assert ran.code == 1 and message in ran.err and "[roundtrip]" in ran.err
     texts = iter(["graph @a() {\n  return\n}\n", "graph @b() {\n  return\n}\n"])
-    monkeypatch.setattr(opt_chunk, "print_module", lambda module: next(texts))
+    monkeypatch.setattr(watchers, "print_module", lambda module: next(texts))
     ran = run(main, "--verify-roundtrip", stdin=GRAPH)
     assert "<printed>:1:8: error: the input prints differently" in ran.err
 

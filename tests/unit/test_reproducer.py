@@ -44,7 +44,7 @@ TIDY = GRAPH.replace("  %same = identity %x : tensor<4x8xfp32>\n", "").replace("
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes that are registered from here on are gone after the test."""
-    monkeypatch.setattr(base, "_PASSES", dict(base._PASSES))
+    monkeypatch.setattr(base, "_PASSES", base.registered_passes())
     monkeypatch.setattr(plugins, "_loaded", set())
 
 
@@ -182,7 +182,7 @@ def test_a_good_run_leaves_the_file_as_it_is(faulty: str, tmp_path: Path) -> Non
 def test_a_crash_before_any_pass_has_the_input(
     registry: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(module: MCModule) -> None:
+    def fail(module: MCModule, read: bool = False) -> None:
         raise KeyError("verifier")
 
     path = tmp_path / "r.mcir"
