@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from mcir.diagnostics import did_you_mean
 from mcir.ops import all_ops
