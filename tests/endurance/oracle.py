@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mcir.diagnostics import MCIRError
 from mcir.module import MCModule
@@ -16,6 +16,7 @@ from mcir.verifier import verify_module
 from tests.endurance.case import INPUT, Case
 
 LOCATED = re.compile(r"^(?:<stdin>|in\.mcir|other\.mcir):\d+:\d+: (?:error|warning|remark|note): \S")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CUT = re.compile(r"^error: \d+ further diagnostics are not shown")
 PROVABLE = 6000  # bytes of a graph that is proved
 OWN_BUG = ("internal error", "bug in MCIR", "[roundtrip]", "Traceback (most recent")
@@ -35,7 +36,7 @@ class Ran:
 
 def judge(case: Case, ran: Ran) -> str:
     """What is wrong with a run; the first line is alike for runs with the same cause."""
-    return next(_faults(case, ran), "")
+    return next(_faults(case, replace(ran, err=_COLOUR.sub("", ran.err))), "")
 
 
 def _faults(case: Case, ran: Ran) -> Iterator[str]:
