@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from mcir.tools import diff, fmt, opt
-from tests.endurance import seeds
+from tests.endurance import guided, seeds
 from tests.endurance.campaign import Campaign
 from tests.endurance.case import INPUT, Case, load, save
 from tests.endurance.fuzz import KINDS, make_case
@@ -141,6 +141,18 @@ def test_a_fault_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
     small = shrink(big, lambda shown: "KeyError" in run_case(shown)[1], 20)
     assert small.argv == [INPUT] and small.files == {INPUT: b"exp"}
     assert ddmin(list(range(50)), lambda kept: {7, 31} <= set(kept)) == [7, 31]
+
+
+def test_the_guided_search(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it calls with each text; the search itself needs atheris."""
+    guided.run_text(GRAPH)
+    assert [guided.mutate(GRAPH, 50, number) for number in (1, 1)] == [guided.mutate(GRAPH, 50, 1)] * 2
+    assert len({guided.mutate(GRAPH, 500, number) for number in range(20)}) > 15
+    monkeypatch.setattr(opt, "process_chunk", _raise)
+    with pytest.raises(AssertionError, match="ZeroDivisionError"):
+        guided.run_text(GRAPH)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert guided.main() == 2 and capsys.readouterr().err.startswith("skipped: atheris is not installed")
 
 
 def test_a_worker_that_dies_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
