@@ -24,6 +24,7 @@ __all__ = ["attribute_text", "dump_module", "key_text", "print_module", "print_n
 
 LINE_WIDTH = 100  # a region's attributes that would pass it stand one per line
 _DEEPEST_INDENT = 80
+_LINES_JOINED = 1000
 _MOST_REMEMBERED = 100_000  # attribute texts; past that, memory would grow with the input
 _DECIMAL_LIMIT = 10**4000  # longer integers print in hexadecimal, which Python converts in linear time
 
@@ -41,7 +42,7 @@ def print_module(module: MCModule) -> str:
     if module.comments and module.comments.inside:
         _separate(lines)
         lines += _comment_lines(module.comments.inside, "")
-    return "\n".join(lines) + "\n" if lines else ""
+    return "\n".join([*lines, ""])
 
 
 def print_node(node: MCNode) -> str:
@@ -185,13 +186,9 @@ def _with_attributes(head: str, attrs: dict[str, Any], indent: str, joint: str) 
 
 
 def _print_nodes(nodes: list[MCNode], lines: list[str], indent: str, known: _Known) -> None:
-    for node in nodes:
-        line = indent + (_plain_line(node, known) or print_node(node))
-        if node.comments is None:
-            lines.append(line)
-            continue
-        lines += _comment_lines(node.comments.before, indent)
-        lines.append(_with_after(line, node.comments.after))
+    # Joined in parts: a string for each line would take as much memory again as the text.
+    for begin in range(0, len(nodes), _LINES_JOINED):
+        lines.append("\n".join(_node_lines(nodes[begin : begin + _LINES_JOINED], indent, known)))
 
 
 class _Known:
@@ -200,41 +197,62 @@ class _Known:
     def __init__(self) -> None:
         self.ops: dict[str, str] = {}
         self.types: dict[tuple[int, str, str], str] = {}  # by the identity of the shape
-        self.attributes: dict[bytes, str] = {}
+        self.attributes: dict[bytes | None, str] = {}
 
 
-def _plain_line(node: MCNode, known: _Known) -> str:
-    """`print_node` four times faster, for a node with one result whose names need no quotes; else nothing."""
-    outputs = node.outputs
-    if len(outputs) != 1 or outputs[0].name != node.name:
-        return ""
-    (value,) = outputs
-    name, attrs = value.name, node.attrs
-    names = [operand.name for operand in node.inputs]
-    joined = name + "".join(names)
-    plain = (joined.isidentifier() and joined.isascii()) or PLAIN_NAME.fullmatch(joined)
-    if not plain or not name or "" in names:
-        return ""
-    op = known.ops.get(node.op)
-    if op is None:
-        op = known.ops[node.op] = node.op if _is_bare(node.op) else quote(node.op)
-    key = id(value.shape), value.dtype, value.residency
-    type_ = known.types.get(key)
-    if type_ is None:
-        type_ = known.types[key] = _value_type(value)
-    operands = f" %{', %'.join(names)}" if names else ""
-    if not attrs:
-        return f"%{name} = {op}{operands} : {type_}"
+def _node_lines(nodes: list[MCNode], indent: str, known: _Known) -> list[str]:
+    """The lines of nodes with their comments.
+
+    Most nodes have one result, and names that need no quotes: these are printed here, four times faster than by
+    `print_node`, which would print them alike.
+    """
+    ops, types, attributes = known.ops, known.types, known.attributes
+    lines: list[str] = []
+    for node in nodes:
+        outputs, attrs = node.outputs, node.attrs
+        name = outputs[0].name if len(outputs) == 1 else ""
+        names = [operand.name for operand in node.inputs]
+        joined = name + "".join(names)
+        plain = (joined.isidentifier() and joined.isascii()) or PLAIN_NAME.fullmatch(joined)
+        if not plain or not name or name != node.name or "" in names:
+            _add_line(node, indent + print_node(node), indent, lines)
+            continue
+        op = ops.get(node.op)
+        if op is None:
+            op = ops[node.op] = node.op if _is_bare(node.op) else quote(node.op)
+        value = outputs[0]
+        type_ = types.get((id(value.shape), value.dtype, value.residency))
+        if type_ is None:
+            type_ = types[id(value.shape), value.dtype, value.residency] = _value_type(value)
+        attrs_text = ""
+        if attrs:
+            key = _attributes_key(attrs)
+            attrs_text = attributes.get(key, "")
+            if not attrs_text:
+                attrs_text = " " + attribute_text(attrs)
+                if key is not None and len(attributes) < _MOST_REMEMBERED:
+                    attributes[key] = attrs_text
+        operands = f" %{', %'.join(names)}" if names else ""
+        line = f"{indent}%{name} = {op}{operands}{attrs_text} : {type_}"
+        if node.comments is None:
+            lines.append(line)
+        else:
+            _add_line(node, line, indent, lines)
+    return lines
+
+
+def _attributes_key(attrs: dict[str, Any]) -> bytes | None:
     try:
-        attrs_key = marshal.dumps(attrs, 2)
-    except ValueError:
-        return ""
-    attributes = known.attributes.get(attrs_key)
-    if attributes is None:
-        attributes = attribute_text(attrs)
-        if len(known.attributes) < _MOST_REMEMBERED:
-            known.attributes[attrs_key] = attributes
-    return f"%{name} = {op}{operands} {attributes} : {type_}"
+        return marshal.dumps(attrs, 2)  # the newest version whose bytes depend on the values alone
+    except ValueError:  # a symbol, a type; nested too deep
+        return None
+
+
+def _add_line(node: MCNode, line: str, indent: str, lines: list[str]) -> None:
+    if node.comments is not None:
+        lines += _comment_lines(node.comments.before, indent)
+        line = _with_after(line, node.comments.after)
+    lines.append(line)
 
 
 def _params(values: list[MCValue]) -> str:

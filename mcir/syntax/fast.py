@@ -19,7 +19,7 @@ from mcir.syntax import tables
 from mcir.syntax.actions import Actions
 from mcir.syntax.grammar import grammar_text
 from mcir.syntax.values import PlacedText, make_token
-from mcir.types import TensorType
+from mcir.types import Shape, TensorType
 from mcir.values import MCValue
 
 TYPE_CHECKING = False  # `typing` is slow to import
@@ -75,6 +75,7 @@ class Reader:
         self.last = -1  # where the node or `return` begins that was read last
         # What texts mean that were read once; attributes come as a function that makes them anew.
         self.types: dict[str, list[TensorType]] = {}
+        self.single_types: dict[str, tuple[Shape, str, str]] = {}  # of results that come alone
         self.copies: dict[str | None, Callable[[], dict[str, Any]]] = {None: dict, "": dict}
         self.ops: dict[str, str] = {}
 
@@ -108,53 +109,59 @@ class Reader:
         filled in place. The differential tests compare every field with what Lark and `__init__` make.
         """
         values, entered = self.actions.scope.values, self.actions.scope.frames[-1]
-        source, ops, types, copies = self.source, self.ops, self.types, self.copies
+        source, ops, single_types, copies = self.source, self.ops, self.single_types, self.copies
         new_node, new_value, new_tuple = MCNode.__new__, MCValue.__new__, tuple.__new__
         for match in _regex(tables.PLAIN).finditer(self.text, at):
             name, op, node_name, operands, attrs_text, types_text = match.groups()
             if name is None:
+                self.last = body[-1].loc.offset if match.start() > at else self.last
                 return match.start()
-            self.last = start = match.start(1) - 1
-            loc = new_tuple(Location, (source, start, 0))
+            loc = new_tuple(Location, (source, match.start(1) - 1, 0))
             try:
-                inputs = [values[operand] for operand in _names(operands)] if operands else []
+                if operands is None:
+                    inputs = []
+                else:
+                    names = operands.split(", %") if '"' not in operands else _names(operands)
+                    inputs = [values[operand] for operand in names]
                 attrs = copies[attrs_text]()
                 op = ops[op]
-                if node_name is not None:
+                if node_name is None:
+                    node_name = name
+                elif '"' in node_name:
                     (node_name,) = _names(node_name)
-                result_types = types[types_text]
-                if len(result_types) == 1 and name not in values and name[0] != '"':
-                    (type_,) = result_types
+                type_ = single_types.get(types_text)
+                if type_ is not None and name not in values and name[0] != '"':
                     value = new_value(MCValue)
                     value.name = name
-                    value.shape = type_.shape
-                    value.dtype = type_.dtype
-                    value.residency = type_.residency
+                    value.shape, value.dtype, value.residency = type_
+                    value.producer = node_name
                     value.consumers = []
                     value.loc = loc
                     values[name] = value
                     entered.append(name)
                     outputs = [value]
                 else:
-                    names = _names(name)
-                    outputs = self.results(names, result_types, loc)
-                    name = names[0]
+                    outputs = self.results(_names(name), self.types[types_text], loc)
+                    if node_name is name:
+                        node_name = outputs[0].name
+                    for value in outputs:
+                        value.producer = node_name
             except (KeyError, ValueError):  # not defined, defined twice, seen for the first time
                 body.append(self.careful_node(_spans_of_plain(match)))
                 continue
             node = new_node(MCNode)
-            node.name = node_name = node_name or name
+            node.name = node_name
             node.op = op
             node.inputs = inputs
             node.outputs = outputs
             node.attrs = attrs
             node.comments = None
             node.loc = loc
-            for value in outputs:
-                value.producer = node_name
             for value in inputs:
                 consumers = value.consumers
-                if not consumers or consumers[-1] != node_name:
+                if not consumers:
+                    value.consumers = [node_name]  # shorter than a list that has grown
+                elif consumers[-1] != node_name:
                     consumers.append(node_name)
             body.append(node)
         raise AssertionError("PLAIN matches nothing, if need be, and that ends the loop")
@@ -272,6 +279,8 @@ class Reader:
         if len(actions.diagnostics) == faults and len(self.copies) + len(self.types) < _MAX_MEMO:
             self.ops[str(op)] = node.op
             self.types[str(types)] = read_types
+            if len(read_types) == 1:
+                self.single_types[str(types)] = read_types[0].shape, read_types[0].dtype, read_types[0].residency
             if copy_attrs is None:
                 self.copies[str(attrs)] = _copier(read_attrs)
         return node
