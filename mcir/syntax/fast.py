@@ -130,7 +130,7 @@ class Reader:
                 elif '"' in node_name:
                     (node_name,) = _names(node_name)
                 type_ = single_types.get(types_text)
-                if type_ is not None and name not in values and name[0] != '"':
+                if type_ is not None and name not in values and name[0] != '"' and "," not in name:
                     value = new_value(MCValue)
                     value.name = name
                     value.shape, value.dtype, value.residency = type_

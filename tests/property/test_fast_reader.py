@@ -68,6 +68,19 @@ def test_given_texts_read_alike(text: str) -> None:
     assert_same(text)
 
 
+@pytest.mark.parametrize("results", ["%b, %c", '%b, %"c"', '%"b, %c"', '%"b", %c', "%b, %b", "%b,%c", "%b, %a"])
+def test_several_results_take_no_single_type(results: str) -> None:
+    """Not even where a line above had the same type: the names would be taken for one name."""
+    lines = [f'  {names} = "f" : tensor<4xfp32>\n' for names in ("%a", results)]
+    text = f"graph @g() {{\n{''.join(lines)}  return %a\n}}\n"
+    model, faults = outcome(parse_module, text)
+    assert_same(text)
+    if results == '%"b, %c"':
+        assert model is not None and [value.name for value in model.graphs[0].nodes[1].outputs] == ["b, %c"]
+    else:
+        assert "2 results but 1 result type" in faults[0] or "defined twice" in faults[0]
+
+
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
     text = draw(st.sampled_from(TEXTS))
