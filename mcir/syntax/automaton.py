@@ -10,16 +10,14 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from mcir.syntax.fast import GRAPH, REGION, TOP
-from mcir.syntax.grammar import plain_parser
+from mcir.syntax import tables
+from mcir.syntax.fast import GRAPH, REGION, TOP, tables_fit
 
 END = "$END"
 # The shortest head of a graph and of a region, by the terminal that it begins with.
 HEADS = {"GRAPH": ("GRAPH", "SYMBOL", "LPAR", "RPAR"), "REGION_KIND": ("REGION_KIND", "SYMBOL")}
 _OPENINGS = {TOP: (), GRAPH: (*HEADS["GRAPH"], "LBRACE"), REGION: (*HEADS["REGION_KIND"], "LBRACE")}
-_IGNORED = frozenset({"COMMENT", "WHITESPACE"})
 _WHOLE = {TOP: (), GRAPH: (*_OPENINGS[GRAPH], "RETURN", "RBRACE"), REGION: (*_OPENINGS[REGION], "RBRACE")}
 
 
@@ -30,35 +28,38 @@ class Automaton:
     `bodies` says of the states in which a statement may begin what it stands in: TOP, GRAPH or REGION.
     """
 
-    rows: dict[int, dict[str, int]]
+    rows: list[dict[str, int]]
+    tried: list[tuple[str, ...]]  # by state: the terminals that may stand there, by priority
     rules: list[tuple[str, int]]  # left side, number of items
     start: int
     end: int  # the state of a whole text
-    lexers: dict[int, re.Pattern[str]]  # by state: the terminals that may stand there, by priority
+    patterns: dict[str, str]
     terminals: dict[str, re.Pattern[str]]
     bodies: dict[int, str]
     anything: re.Pattern[str]  # every terminal, whatever the state
 
     def match(self, state: int, text: str, at: int) -> re.Match[str] | None:
         """The terminal at `at` (`lastgroup`) that may stand in `state`."""
-        return self.lexers[state].match(text, at)
+        return scanner(self.tried[state]).match(text, at)
 
 
 @cache
 def automaton() -> Automaton:
-    """The automaton of the grammar; made once, in about 0.1 s."""
-    lark = plain_parser()
-    table = lark.parser.parser._parse_table
-    lexers = lark.parser.lexer.lexers
-    numbers: dict[Any, int] = {}
-    rows = {state: _row(actions, numbers) for state, actions in table.states.items()}
-    rules = [(str(rule.origin.name), len(rule.expansion)) for rule in numbers]
-    scanners = {state: _scanner(lexers[state], row) for state, row in rows.items()}
-    terminals = {terminal.name: re.compile(terminal.pattern.to_regexp()) for terminal in lark.terminals}
-    bodies = {state: body for state, row in rows.items() if (body := body_of([name for name in row if row[name] >= 0]))}
-    anything = _alternatives(lark.parser.lexer.root_lexer.terminals)
-    start, end = table.start_states["start"], table.end_states["start"]
-    return Automaton(rows, rules, start, end, scanners, terminals, bodies, anything)
+    """The automaton of the grammar: from the tables, or made anew where they are those of another grammar."""
+    if tables_fit():
+        found = vars(tables)
+    else:
+        from mcir.syntax.generate import derive
+
+        found = derive()
+    rows = [row for _, row in found["ROWS"]]
+    bodies = {state: body for state, row in enumerate(rows) if (body := body_of([key for key in row if row[key] >= 0]))}
+    return Automaton(
+        rows, [tried for tried, _ in found["ROWS"]], [(origin, len(letters)) for origin, _, letters in found["RULES"]],
+        found["STARTS"]["start"], found["END_STATE"], found["TERMINALS"],
+        {name: re.compile(pattern) for name, pattern in found["TERMINALS"].items()},
+        bodies, _alternatives(found["ANY_STATE"], found["TERMINALS"]),
+    )  # fmt: skip
 
 
 def body_of(shifts: Collection[str]) -> str:
@@ -70,21 +71,15 @@ def body_of(shifts: Collection[str]) -> str:
     return GRAPH if "RETURN" in shifts else REGION
 
 
-def _row(actions: dict[str, Any], numbers: dict[Any, int]) -> dict[str, int]:
-    row = {}
-    for name, (action, argument) in actions.items():
-        row[name] = argument if action.name == "Shift" else -1 - numbers.setdefault(argument, len(numbers))
-    return row
+@cache
+def scanner(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of the terminals, the first that fits."""
+    return _alternatives(names, automaton().patterns)
 
 
-def _scanner(lexer: Any, row: dict[str, int]) -> re.Pattern[str]:
-    return _alternatives([terminal for terminal in lexer.terminals if terminal.name in row])
-
-
-def _alternatives(terminals: list[Any]) -> re.Pattern[str]:
-    used = [terminal for terminal in terminals if terminal.name not in _IGNORED]
+def _alternatives(names: tuple[str, ...], patterns: dict[str, str]) -> re.Pattern[str]:
     # an empty class fits nothing: a state behind which only the end may stand
-    return re.compile("|".join(f"(?P<{item.name}>{item.pattern.to_regexp()})" for item in used) or "[^\\s\\S]")
+    return re.compile("|".join(f"(?P<{name}>{patterns[name]})" for name in names) or "[^\\s\\S]")
 
 
 class Stack:

@@ -21,10 +21,11 @@ NODE
     be the result list of the next node (RESULTS goes before VALUE), and a node must not begin with
     a keyword.
 
-TERMINALS, ROWS, RULES, STARTS
-    Lark's LALR tables for the rules in STARTS, for a small loop in `fast.py`. It reads the heads of
+TERMINALS, ROWS, RULES, STARTS, END_STATE, ANY_STATE
+    Lark's LALR tables for the rules in STARTS. A small loop in `fast.py` reads by them the heads of
     graphs and regions, and once for each distinct text the types and the attributes that the
-    regular expression took in as a whole. ROWS gives for each state the terminals that the
+    regular expression took in as a whole. `automaton.py` finds syntax errors by them, and where to go on;
+    so Lark itself is loaded for unusual texts only. ROWS gives for each state the terminals that the
     contextual lexer tries there, in order of priority, and for each symbol a state to go to, or
     -1 - n to reduce by rule n. RULES gives a rule's left side, its action, and a letter for each of
     its items: k kept, d dropped, s spliced in (the helper rules).
@@ -50,7 +51,7 @@ from mcir.syntax.grammar import grammar_text
 _Row = tuple[tuple[str, ...], dict[str, int]]
 
 TABLES = Path(__file__).with_name("tables.py")
-STARTS = ("graph_head", "region_head", "return_", "node_types", "attr_dict")
+STARTS = ("graph_head", "region_head", "return_", "node_types", "attr_dict", "start")
 KEYWORDS = ("GRAPH", "REGION_KIND", "RETURN")
 BALANCE_DEPTH = 4
 _SPACE = r"[ \t\r\n]*+"
@@ -59,27 +60,33 @@ _NODE_GROUPS = ("results", "op", "node_name", "operands", "node_attrs", "node_ty
 
 def generate() -> str:
     """The text of tables.py for the present grammar."""
+    body = "\n".join(f"{name} = {pprint.pformat(value, width=116, compact=True)}" for name, value in derive().items())
+    title = "Made from grammar/mcir.lark by `python -m mcir.syntax.generate`. Do not edit."
+    return f'"""{title}"""\n\n# fmt: off\n{body}\n'
+
+
+def derive() -> dict[str, Any]:
+    """The contents of tables.py for the present grammar."""
     from lark import Lark
 
     text = grammar_text()
-    lark = Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False, start=[*STARTS, "start"])
+    lark = Lark(text, parser="lalr", lexer="contextual", maybe_placeholders=False, start=[*STARTS])
     terminals = {terminal.name: terminal.pattern.to_regexp() for terminal in lark.terminals}
     regexes = _Regexes(lark.rules, terminals)
-    starts, rows, rules = _tables(lark)
-    used = sorted({name for tried, _ in rows for name in tried} | {*KEYWORDS, "VALUE"})
-    parts: list[tuple[str, Any]] = [
-        ("GRAMMAR", text),
-        ("PLAIN", regexes.plain()),
-        ("NODE", regexes.node()),
-        ("KEYWORDS", KEYWORDS),
-        ("TERMINALS", {name: terminals[name] for name in used}),
-        ("STARTS", starts),
-        ("ROWS", rows),
-        ("RULES", rules),
-    ]
-    body = "\n".join(f"{name} = {pprint.pformat(value, width=116, compact=True)}" for name, value in parts)
-    title = "Made from grammar/mcir.lark by `python -m mcir.syntax.generate`. Do not edit."
-    return f'"""{title}"""\n\n# fmt: off\n{body}\n'
+    starts, end, rows, rules = _tables(lark)
+    return {
+        "GRAMMAR": text,
+        "PLAIN": regexes.plain(),
+        "NODE": regexes.node(),
+        "KEYWORDS": KEYWORDS,
+        "TERMINALS": {name: terminals[name] for name in sorted(terminals) if name not in lark.ignore_tokens},
+        "ANY_STATE": tuple(each.name for each in lark.parser.lexer.root_lexer.terminals
+                           if each.name not in lark.ignore_tokens),
+        "STARTS": starts,
+        "END_STATE": end,
+        "ROWS": rows,
+        "RULES": rules,
+    }  # fmt: skip
 
 
 class _Regexes:
@@ -143,8 +150,8 @@ def _first_alternative(pattern: str) -> str:
     return pattern[begin:end]
 
 
-def _tables(lark: Any) -> tuple[dict[str, int], list[_Row], list[tuple[str, str, str]]]:
-    """Start states, rows and rules of the states that can be reached from STARTS, numbered anew."""
+def _tables(lark: Any) -> tuple[dict[str, int], int, list[_Row], list[tuple[str, str, str]]]:
+    """Start states, the state of a whole text, rows and rules: of the states reached from STARTS, numbered anew."""
     table = lark.parser.parser._parse_table
     lexers = lark.parser.lexer.lexers
     numbers: dict[int, int] = {}
@@ -167,7 +174,7 @@ def _tables(lark: Any) -> tuple[dict[str, int], list[_Row], list[tuple[str, str,
             shift = action.name == "Shift"
             actions[name] = number(argument) if shift else -1 - rules.setdefault(argument, len(rules))
         rows.append((tried, actions))
-    return starts, rows, [_rule(rule) for rule in rules]
+    return starts, numbers[table.end_states["start"]], rows, [_rule(rule) for rule in rules]
 
 
 def _rule(rule: Any) -> tuple[str, str, str]:

@@ -53,5 +53,10 @@ def test_a_pass_imports_no_other(flag: str) -> None:
     assert not found & {"lark", "numpy", "onnx", "torch", "difflib", "json"}
 
 
-def test_an_error_is_what_brings_lark() -> None:
-    assert "lark" in imported(stdin="graph @g( { }")
+def test_errors_need_no_lark() -> None:
+    found = imported(stdin="graph @g( { }")
+    assert "mcir.syntax.recovery" in found and not found & {"lark", "numpy", "json"}
+
+
+def test_lark_reads_what_is_unusual() -> None:
+    assert "lark" in imported(stdin='graph @g() { %a = "f" // in the middle of a node\n : tensor<fp32> return }')
