@@ -10,6 +10,8 @@ from mcir.values import MCValue
 TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
     from typing import Any
+else:
+    Any = object  # to `typing.get_type_hints`
 
 
 @record(slots=True)

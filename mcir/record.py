@@ -2,8 +2,9 @@
 
 `dataclasses` imports `inspect` and compiles the methods of each class at import: together that was 20 of the 90
 milliseconds that `mcir-opt` took on a small file. A record takes its methods from closures. They are slower, so
-a class that is made by the thousand writes its own `__init__`. To type checkers a record is a dataclass, and to
-`dataclasses.fields`, `replace` and `asdict` as well. All other classes of MCIR are plain dataclasses.
+a class that is made by the thousand writes its own `__init__`. To type checkers a record is a dataclass, to
+`dataclasses.fields`, `replace` and `asdict` as well, and a dataclass may be derived from it. All other classes of MCIR
+are plain dataclasses.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def _record(cls: type, frozen: bool, slots: bool, eq: bool, repr: bool) -> type:
         methods["__setattr__"] = _refuse_to_set
         methods["__delattr__"] = _refuse_to_set
         methods["__setstate__"] = _set_state  # for copies of what has slots
+    methods["__signature__"] = _Signature(methods["__init__"])
     for name, method in methods.items():
         if name not in cls.__dict__ or (name == "__hash__" and "__eq__" not in cls.__dict__):
             setattr(cls, name, method)
@@ -84,7 +86,9 @@ def _record(cls: type, frozen: bool, slots: bool, eq: bool, repr: bool) -> type:
         elif not slots and each.default is not _MISSING:
             setattr(cls, name, each.default)
     cls.__record_fields__ = fields  # type: ignore[attr-defined]
-    cls.__dataclass_fields__ = _DataclassFields()  # type: ignore[attr-defined]
+    cls.__record_options__ = {"frozen": frozen, "slots": slots, "eq": eq, "repr": repr}  # type: ignore[attr-defined]
+    for name in ("__dataclass_fields__", "__dataclass_params__"):
+        setattr(cls, name, _OfDataclass(name))
     cls.__match_args__ = tuple(name for name, each in fields.items() if each.init)  # type: ignore[attr-defined,misc,unused-ignore]
     return cls
 
@@ -158,7 +162,9 @@ def _hash(compared: tuple[str, ...]) -> Callable[[Any], int]:
 
 
 def _refuse_to_set(self: Any, name: str, *_value: Any) -> None:
-    raise AttributeError(f"{type(self).__name__} cannot be changed: {name}")
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"{type(self).__name__} cannot be changed: {name}")
 
 
 def _set_state(self: Any, state: Any) -> None:
@@ -167,21 +173,44 @@ def _set_state(self: Any, state: Any) -> None:
             object.__setattr__(self, name, value)
 
 
-class _DataclassFields:
-    """`__dataclass_fields__`, made when `dataclasses` asks for it."""
+class _OfDataclass:
+    """An attribute that a dataclass has, made when it is asked for; a dataclass derived from a record asks, too."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def __get__(self, made: Any, owner: Any) -> Any:
-        import dataclasses
-
-        def given(each: Field) -> Any:
-            options = {"init": each.init, "repr": each.repr, "compare": each.compare, "metadata": each.metadata}
-            if each.factory is not None:
-                options["default_factory"] = each.factory
-            elif each.default is not _MISSING:
-                options["default"] = each.default
-            return dataclasses.field(**options)
-
-        items = [(name, each.annotation, given(each)) for name, each in owner.__record_fields__.items()]
-        stand_in: Any = dataclasses.make_dataclass(owner.__name__, items)
+        stand_in = _as_dataclass(owner)
         owner.__dataclass_fields__ = stand_in.__dataclass_fields__
-        return stand_in.__dataclass_fields__
+        owner.__dataclass_params__ = stand_in.__dataclass_params__
+        return getattr(stand_in, self.name)
+
+
+class _Signature:
+    """What `inspect.signature` and `help` show of the made `__init__`; None lets them look at one that is written."""
+
+    def __init__(self, init: Any) -> None:
+        self.init = init
+
+    def __get__(self, made: Any, owner: Any) -> Any:
+        if owner.__init__ is not self.init:
+            return None
+        import inspect
+
+        return inspect.signature(_as_dataclass(owner))
+
+
+def _as_dataclass(owner: Any) -> Any:
+    """A dataclass with the fields and options of the record `owner`."""
+    import dataclasses
+
+    def given(each: Field) -> Any:
+        options = {"init": each.init, "repr": each.repr, "compare": each.compare, "metadata": each.metadata}
+        if each.factory is not None:
+            options["default_factory"] = each.factory
+        elif each.default is not _MISSING:
+            options["default"] = each.default
+        return dataclasses.field(**options)
+
+    items = [(name, each.annotation, given(each)) for name, each in owner.__record_fields__.items()]
+    return dataclasses.make_dataclass(owner.__name__, items, **owner.__record_options__)

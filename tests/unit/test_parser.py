@@ -204,7 +204,8 @@ def test_every_line_end_ends_a_comment(end: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "graph @g(%x: // a\n tensor<i1>) { %y = not // b\n %x // c\n : tensor<i1> return // d\n %y // e\n } // f\n // g",
+        "graph @g(%x: // a\n tensor<i1>) { %y = not // b\n %x // c\n : tensor<i1>"
+        " return // d\n %y // e\n } // f\n // g",
         'graph @g() { %a, // one\n %"//b" = "f" // two\n : tensor<fp32>, tensor<fp32> return }',
         'graph @g() { "f" {a = [1, // x\n 2]} return }',
     ],

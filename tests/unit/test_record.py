@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
@@ -59,6 +60,31 @@ def child(kind: str) -> type:
     return Child
 
 
+def derived(cls: Any, **options: bool) -> Any:
+    """A plain dataclass derived from `cls`."""
+
+    @dataclasses.dataclass(**options)  # type: ignore[call-overload,misc,unused-ignore]
+    class Derived(cls):
+        extra: int = 5
+
+    return Derived
+
+
+def written(cls: Any) -> Any:
+    """A class derived from `cls` that writes its own `__init__`."""
+
+    class Written(cls):
+        def __init__(self, both: int) -> None:
+            super().__init__(both)
+
+    return Written
+
+
+def parameters(cls: Any) -> list[tuple[str, str, str]]:
+    signature = inspect.signature(cls).parameters.values()
+    return [(each.name, str(each.kind), str(each.default)) for each in signature]
+
+
 def answers(cls: Any) -> list[Any]:
     """What can be asked of a class that takes x first, errors by their type."""
     questions: list[Any] = [
@@ -71,14 +97,17 @@ def answers(cls: Any) -> list[Any]:
         lambda: getattr(cls, "__slots__", None), lambda: cls(1).double(),
         lambda: cls(1, hidden=9) == cls(1), lambda: cls(1).many is cls(1).many, lambda: cls.text, lambda: cls.many,
         lambda: copy.copy(cls(1)) == cls(1), lambda: copy.deepcopy(cls(1)) == cls(1),
-        lambda: cls(2).made, lambda: cls.shared,
+        lambda: cls(2).made, lambda: cls.shared, lambda: parameters(cls), lambda: parameters(written(cls)),
+        lambda: repr(derived(cls)(1)).split(".")[-1], lambda: derived(cls, frozen=True)(1).extra,
+        lambda: parameters(derived(cls)), lambda: [field.name for field in dataclasses.fields(derived(cls))],
+        lambda: derived(cls, frozen=True)(1) == derived(cls, frozen=True)(1),
     ]  # fmt: skip
     found = []
     for question in questions:
         try:
             found.append(question())
         except Exception as error:
-            found.append(type(error) if not issubclass(type(error), AttributeError) else AttributeError)
+            found.append(type(error))
     return found
 
 
@@ -93,8 +122,6 @@ def test_a_record_answers_as_a_dataclass(make: Any) -> None:
 )
 def test_the_model_is_made_of_dataclasses(cls: Any) -> None:
     """The design note declares them so; a written `__init__` takes what the fields say."""
-    import inspect
-
     fields = dataclasses.fields(cls)
     assert list(fields)
     if cls is not Region and cls is not SemanticGraph and cls is not Comments:
@@ -105,6 +132,23 @@ def test_the_model_is_made_of_dataclasses(cls: Any) -> None:
             assert (each.default is inspect.Parameter.empty) == required
             if field.default is not dataclasses.MISSING:
                 assert each.default == field.default
+
+
+@pytest.mark.parametrize("cls", [MCValue, MCNode, Comments, SemanticGraph, Region, ExecutionRegion, TensorType])
+def test_the_types_of_the_model_can_be_asked_for(cls: Any) -> None:
+    hints = get_type_hints(cls)
+    assert {field.name for field in dataclasses.fields(cls)} <= set(hints)
+
+
+def test_the_model_can_be_derived_from() -> None:
+    @dataclasses.dataclass
+    class Weighted(MCValue):
+        weight: float = 1.0
+
+    value = Weighted("w", (4,), "fp16", weight=0.5)
+    assert (value.name, value.residency, value.consumers, value.weight) == ("w", "global", [], 0.5)
+    assert str(inspect.signature(ExecutionRegion)) == "(name: 'str') -> 'None'"
+    assert list(inspect.signature(Region).parameters)[:3] == ["name", "kind", "inputs"]
 
 
 def test_replace_on_model_objects() -> None:
