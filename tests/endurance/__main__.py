@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.endurance.campaign import Campaign
 from tests.endurance.case import load
 from tests.endurance.fuzz import KINDS, TEXT_TOOLS
-from tests.endurance.runner import run_case
+from tests.endurance.runner import limit_memory, run_case
 from tests.support.shell import TOOLS
 
 
@@ -27,6 +27,7 @@ def main() -> int:
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds to make a failing case small")
     parser.add_argument("--replay", type=Path, help="run the case in this file and show what is wrong with it")
     given = parser.parse_args()
+    limit_memory()
     if given.replay is not None:
         return _replay(given.replay)
     campaign = Campaign(given.seed or int(time.time()), given.jobs, given.tool, given.kind)

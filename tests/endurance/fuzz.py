@@ -140,7 +140,7 @@ KINDS: dict[str, tuple[int, Callable[[Random, int, str], Case]]] = {
     "onnx bytes": (10, _onnx("onnx bytes")),
     "onnx messages": (50, _onnx("onnx messages")),
     "arrays": (10, _arrays),
-    "language server": (3, _lsp),
+    "language server": (2, _lsp),
 }
 TOOLS_OF = {
     "onnx bytes": {"mcir-translate"}, "onnx messages": {"mcir-translate"}, "arrays": {"mcir-run"},

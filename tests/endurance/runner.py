@@ -19,8 +19,14 @@ from tests.endurance.oracle import Ran, judge
 from tests.support.shell import TOOLS, Stream
 
 SECONDS = 20  # of processor time, for a case
+MEMORY = 6 << 30  # bytes of address space for a process that runs cases
 GROWTH = 1024  # MiB by which a process may grow for a case
 OURS = str(Path(__file__).parent.parent.parent)
+
+
+def limit_memory() -> None:
+    """For processes that run cases: an endless file shall not take the machine with it."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 class TimeUp(BaseException):

@@ -10,9 +10,7 @@ import sys
 import time
 
 from tests.endurance.fuzz import make_case
-from tests.endurance.runner import run_case
-
-MEMORY = 6 << 30  # bytes of address space
+from tests.endurance.runner import limit_memory, run_case
 
 
 def main() -> None:
@@ -20,7 +18,7 @@ def main() -> None:
     seed, begin, step, count = map(int, sys.argv[1:5])
     tool, kind = sys.argv[5:7]
     told = _own_output()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory()
     for number in range(begin, count, step):
         _tell(told, {"begin": number})
         start = time.process_time()
