@@ -23,7 +23,7 @@ graph @g(%x: tensor<4xfp16>) {
   return %z
 }
 """
-COUNT = 800  # cases in CI: about twenty seconds on two cores
+COUNT = 600  # cases in CI: some ten seconds on two cores
 
 
 def case(*argv: str, tool: str = "mcir-opt", data: bytes = GRAPH, kind: str = "meaning") -> Case:
