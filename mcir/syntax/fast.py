@@ -76,7 +76,7 @@ class Reader:
         # What texts mean that were read once; attributes come as a function that makes them anew.
         self.types: dict[str, list[TensorType]] = {}
         self.single_types: dict[str, tuple[Shape, str, str]] = {}  # of results that come alone
-        self.copies: dict[str | None, Callable[[], dict[str, Any]]] = {None: dict, "": dict}
+        self.copies: dict[str, Callable[[], dict[str, Any]]] = {"": dict}
         self.ops: dict[str, str] = {}
 
     def items(self, at: int = 0) -> list[Any]:
@@ -110,6 +110,7 @@ class Reader:
         """
         values, entered = self.actions.scope.values, self.actions.scope.frames[-1]
         source, ops, single_types, copies = self.source, self.ops, self.single_types, self.copies
+        lookup = values.__getitem__
         new_node, new_value, new_tuple = MCNode.__new__, MCValue.__new__, tuple.__new__
         for match in _regex(tables.PLAIN).finditer(self.text, at):
             name, op, node_name, operands, attrs_text, types_text = match.groups()
@@ -122,8 +123,8 @@ class Reader:
                     inputs = []
                 else:
                     names = operands.split(", %") if '"' not in operands else _names(operands)
-                    inputs = [values[operand] for operand in names]
-                attrs = copies[attrs_text]()
+                    inputs = [*map(lookup, names)]
+                attrs = {} if attrs_text is None else copies[attrs_text]()
                 op = ops[op]
                 if node_name is None:
                     node_name = name
