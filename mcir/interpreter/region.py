@@ -127,19 +127,39 @@ def _bound(
             dims = declared[node.attrs["target"]]
             shapes[node.name] = tuple(known.get(dim, dim) if isinstance(dim, str) else dim for dim in dims)
     layouts = dict(nest.layouts)
+    written = _written_extents(nest.region, known)
     try:
-        sizes = label_sizes((layout, shapes[name]) for name, layout in layouts.items())
+        sizes = _label_sizes(layouts, shapes, written)
     except ValueError as error:
         loads = {node.name for node in nest.tile.nodes if node.op == "load_tile"}
         layouts |= {name: _broadcast(layouts[name], shapes[name]) for name in loads}
         try:
-            sizes = label_sizes((layout, shapes[name]) for name, layout in layouts.items())
+            sizes = _label_sizes(layouts, shapes, written)
         except ValueError:
             raise MCIRError(Diagnostic(f"region @{nest.region.name}: {error}", nest.tile.loc)) from None
     for label in dict.fromkeys(label for layout in nest.layouts.values() for label in layout.labels):
         if label not in sizes:
             raise MCIRError(Diagnostic(f"region @{nest.region.name}: the size of '{label}' is unknown", nest.tile.loc))
     return layouts, sizes
+
+
+def _label_sizes(
+    layouts: dict[str, Layout], shapes: dict[str, tuple[Any, ...]], written: dict[str, int]
+) -> dict[str, int]:
+    """What the arrays fix; `written` sizes for what they do not, as h and q where all tensors have `(h q)`."""
+    bindings = [(layout, shapes[name]) for name, layout in layouts.items()]
+    sizes = label_sizes(bindings)
+    open_labels = {label for layout in layouts.values() for label in layout.labels} - sizes.keys()
+    return label_sizes(bindings, {**sizes, **{label: written[label] for label in open_labels & written.keys()}})
+
+
+def _written_extents(region: Region, known: dict[str, int]) -> dict[str, int]:
+    """The sizes in the region's `extents`, by name those that the inputs fix."""
+    written = region.attrs.get("extents")
+    if not isinstance(written, dict):
+        return {}
+    sizes = {label: known.get(size) if isinstance(size, str) else size for label, size in written.items()}
+    return {label: size for label, size in sizes.items() if isinstance(size, int)}
 
 
 def _broadcast(layout: Layout, shape: tuple[int, ...]) -> Layout:

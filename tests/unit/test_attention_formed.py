@@ -363,6 +363,33 @@ def tanh_of_another_factor_is_no_softcap(w: Writer) -> tuple[MCValue, Expected]:
 
 
 @case
+def exact_reciprocal_of_the_cap(w: Writer) -> tuple[MCValue, Expected]:
+    q, k, v = w.qkv()
+    scores = w.scaled(w.op("tanh", w.scaled(w.scores(q, k), 0.125)), 8.0)
+    return w.attend(scores, v), {"scale": 1.0, "modifiers": [{"op": "softcap", "value": 8.0}]}
+
+
+@case
+def rounded_reciprocal_of_the_cap_stays(w: Writer) -> tuple[MCValue, Expected]:
+    q, k, v = w.qkv()
+    third = 0.03333333507180214  # 1/30 in fp32
+    scores = w.scaled(w.op("tanh", w.scaled(w.scores(q, k), third)), 30.0)
+    return w.attend(scores, v), {"scale": third, "modifiers": [mul(third), {"op": "tanh"}, mul(30.0)]}
+
+
+@case
+def heads_of_one_key_as_rows(w: Writer) -> tuple[MCValue, Expected]:
+    """No tensor of the region has h or q as an axis of its own: their sizes are those that `extents` says."""
+    b, h, rows, keys, d, e = w.dims("b h q k d e")
+    q, k, v = w.qkv("b h q d", "b k d", "b k e")
+    assert isinstance(h, int) and isinstance(rows, int)
+    scores = w.scores(w.reshaped(q, b, h * rows, d), k)
+    weights = w.op("softmax", w.reshaped(scores, b, h, rows, keys), axis=-1)
+    output = w.op("matmul", w.reshaped(weights, b, h * rows, keys), v)
+    return w.reshaped(output, b, h, rows, e), {"q_layout": "b (h q) d", "k_layout": "b k d", "o_layout": "b (h q) e"}
+
+
+@case
 def number_over_scores_is_no_scale(w: Writer) -> tuple[MCValue, Expected]:
     q, k, v = w.qkv()
     scores = w.op("div", w.const(2.0), w.op("add", w.op("abs", w.scores(q, k)), w.const(1.0)))

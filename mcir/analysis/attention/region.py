@@ -27,9 +27,6 @@ _FINITE = frozenset({"add", "sub", "mul", "div", "where", "mask", "softcap", "ta
 # A factor must be a normal number of fp32, in which scores are kept: 1e30 twice is inf there.
 _LEAST, _BEYOND = 2.0**-126, 2.0**128
 
-# 1/c as a constant of the graph's type times c may miss 1 by this much and still be meant as 1.
-_CAP_TOLERANCE = 2.0**-9
-
 
 def attention_region(match: Match, name: str, graph: str, shadow: Shadow) -> ExecutionRegion:
     """The region of `match`, whose nodes stand in the graph of `shadow`. Raises Declined."""
@@ -122,7 +119,8 @@ def _shrinks_by(step: Modifier, cap: float) -> bool:
         return False
     if step.op == "div":
         return bool(step.value == cap)
-    return step.op == "mul" and abs(step.value * cap - 1.0) <= _CAP_TOLERANCE
+    # A rounded 1/cap, as fp32 has of 30, is another factor; only that of a power of two is exact.
+    return step.op == "mul" and step.value * cap == 1.0 and math.frexp(cap)[0] == 0.5
 
 
 def _proved_mask(step: Modifier, names: Names) -> dict[str, Any] | None:
