@@ -80,7 +80,8 @@ class Actions(ValueActions):
         self.source = source
         self.diagnostics: list[Diagnostic] = []  # faults other than syntax
         self.syntax_errors: list[Diagnostic] = []
-        self.follow_ups: set[int] = set()  # ids of faults that only follow from another
+        # Faults that only follow from another, by id; kept, or a later one could get the id of one that was dropped.
+        self.follow_ups: dict[int, Diagnostic] = {}
         self.unfinished = 0  # up to here, nodes without results may be the rest of one whose type is missing
         self.comments = CommentPlacer(source.text)
         self.scope = Scope()
@@ -220,7 +221,7 @@ class Actions(ValueActions):
         node_name = self.read(name) if name is not None else names[0] if names else _Unnamed()
         node = MCNode(node_name, self.op_name(op), operands, outputs, attrs, loc=loc)
         if results is None and op.start_pos < self.unfinished:
-            self.follow_ups.update(map(id, self.diagnostics[told:]))
+            self.follow_ups.update((id(fault), fault) for fault in self.diagnostics[told:])
         if names and miscounted:
             self.unfinished = op.start_pos + len(self.rest(op))
         for value in outputs:

@@ -180,3 +180,14 @@ def test_line_ends_tabs_and_marks_do_no_harm() -> None:
     (fault,) = faults(text.replace("neg", "ngg"))
     assert fault.render().splitlines()[1:3] == ["  \t%y = ngg %x : tensor<4x8xfp16>", "  \t     ^^^"]
     assert "U+FEFF" in faults("\ufeff" + text)[0].hint  # tools drop a byte order mark before they parse
+
+
+def test_no_fault_is_lost_for_one_that_was_dropped() -> None:
+    """What only follows from a missing type is not told; a fault made later in the same place in memory is."""
+    lines = [f'  %v{at} = add %p tensor<4xfp32>\n  "f" %lost{at}, %lost{at}b\n' for at in range(16)]
+    with pytest.raises(MCIRError) as caught:
+        parse_module(f"graph @g(%p: tensor<4xfp32>) {{\n{''.join(lines)}  return\n}}\n")
+    told = [fault.message for fault in caught.value.diagnostics]
+    for at in range(16):
+        assert f"value %lost{at} is not defined here" in told
+        assert f"value %lost{at}b is not defined here" in told
