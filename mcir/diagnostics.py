@@ -86,10 +86,23 @@ def _excerpt(location: Location | None) -> list[str]:
     shown = text[begin : begin + LINE_WINDOW]
     front = "..." if begin else ""
     back = "..." if begin + LINE_WINDOW < len(text) else ""
-    width = max(1, min(location.end - location.offset, len(shown) - (at - begin))) if location.end else 1
+    width = max(1, min(_end(location) - location.offset, len(shown) - (at - begin)))
     lead = front + shown[: at - begin]
     pad = "".join("\t" if char == "\t" else " " for char in lead)
     return [f"  {_visible(front + shown + back)}", f"  {_visible(pad)}{'^' * width}"]
+
+
+def _end(location: Location) -> int:
+    """The end of a location. Those of nodes may come without: they go up to the `=` behind the results."""
+    text, begin = location.source.text, location.offset
+    if location.end or text[begin : begin + 1] != "%":
+        return location.end
+    import re
+
+    from mcir.syntax import tables
+
+    results = re.compile(tables.TERMINALS["RESULTS"]).match(text, begin)
+    return results.end() if results is not None else 0
 
 
 def _visible(text: str) -> str:

@@ -81,6 +81,14 @@ def test_several_results_take_no_single_type(results: str) -> None:
         assert "2 results but 1 result type" in faults[0] or "defined twice" in faults[0]
 
 
+def test_a_node_is_underlined_alike_wherever_it_stands() -> None:
+    """Whether one like it stands above, from which its parts are known, or not."""
+    lines = [f'  %{name} = "f" : tensor<4xfp32>\n' for name in ("aa", "bb", "aa", "bb")]
+    _, faults = outcome(parse_module, f"graph @g() {{\n{''.join(lines)}  return\n}}\n")
+    assert [fault.count("\n    ^^^^^") for fault in faults] == [2, 2]
+    assert [line.count("^") for fault in faults for line in fault.splitlines() if "^" in line] == [5] * 4
+
+
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
     text = draw(st.sampled_from(TEXTS))
