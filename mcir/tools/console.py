@@ -91,11 +91,23 @@ def note_terminal(tool: str, path: str, stdin: TextIO, stderr: TextIO) -> None:
 
 def _streams() -> tuple[TextIO, TextIO, TextIO]:
     """The process's streams in UTF-8 with plain line ends; one that is closed reads or writes nothing."""
+    sys.stdout, sys.stderr = _whole_writes(sys.stdout), _whole_writes(sys.stderr)
     for stream, errors in ((sys.stdout, "strict"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors, newline="\n")
     stderr = _Patient(sys.stderr) if sys.stderr is not None else io.StringIO()
     return sys.stdin or io.StringIO(), sys.stdout or _Closed(), stderr
+
+
+def _whole_writes(stream: TextIO) -> TextIO:
+    """The stream, such that what is written arrives as a whole or is an error.
+
+    Under PYTHONUNBUFFERED or `python -u` text goes to the system in one write, and what that does not take (the disk
+    gets full, the reader goes away) is lost without a word.
+    """
+    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.RawIOBase):
+        return io.TextIOWrapper(io.BufferedWriter(stream.detach()), line_buffering=True)
+    return stream
 
 
 class _Closed(io.StringIO):

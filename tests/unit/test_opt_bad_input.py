@@ -196,6 +196,21 @@ def test_a_full_disk_is_an_error() -> None:
     assert ran.returncode == 1 and ran.stderr == b"error: cannot write /dev/full: No space left on device\n"
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_disk_that_gets_full_is_an_error(unbuffered: str, tmp_path: Path) -> None:
+    """The system takes a part of the text; Python without buffers would not say so, and containers run it like that."""
+    resource = pytest.importorskip("resource")
+    graph = f"{HEAD}%y = neg %x : tensor<4xfp16>\n{' ' * 99_999}\n  return %y\n}}\n// {'x' * 100_000}\n"
+    with open(tmp_path / "out.mcir", "wb") as out:
+        ran = subprocess.run(
+            [sys.executable, "-m", "mcir.tools.opt"], input=graph.encode(), stdout=out, stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)),
+        )  # fmt: skip
+    assert ran.returncode == 1
+    assert ran.stderr == b"error: cannot write <stdout>: File too large\n"
+
+
 def test_standard_output_as_a_path_and_a_fifo(tmp_path: Path) -> None:
     assert opt("-o", "/dev/stdout", data=GRAPH.encode()).stdout == GRAPH.encode()
     fifo = tmp_path / "fifo"
