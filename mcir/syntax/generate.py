@@ -1,16 +1,16 @@
 """Derives `tables.py` from the grammar. Run `python -m mcir.syntax.generate` after a change of it.
 
-Why there are tables. Lark reads a node in about 90 microseconds: a Python lexer that works token by
-token cannot do it in ten. But nearly every line of a real file is one plain node, and a node is a
-flat thing: its rule nests only inside of `{...}`. So the rule can be written as one regular
-expression, and one match of it reads the whole line. `fast.py` does that. It needs three things,
-all made here from what Lark compiled out of `grammar/mcir.lark`:
+Why there are tables. Lark reads a node in about 90 microseconds, and no Python lexer that works token
+by token does it in ten; `fast.py` takes four. For nearly every line of a real file is one plain node, and
+a node is a flat thing: its rule nests only inside of `{...}`. So the rule can be written as one regular
+expression, and one match of it reads the whole line. All that `fast.py` needs is made here from what
+Lark compiled out of `grammar/mcir.lark`:
 
 PLAIN
-    The line of a node as the printer writes it and as nearly all lines are: results, one space
-    between items, no comment, no escape in a quoted name, no list of lists in the attributes. It is
-    put together from the grammar's terminals and accepts only what NODE splits in the same way, so
-    it needs no other proof; it is short, and its groups can be taken apart by `str.split` alone.
+    The line of a node as the printer writes it and as nearly all lines are: results and their types,
+    one space between items, no comment, no escape in a quoted name, no dictionary in the attributes. It
+    is put together from the grammar's terminals and splits a line as NODE does, so it needs no other
+    proof; it is shorter, and its groups can be taken apart by `str.split` alone.
 
 NODE
     The rule `node` as a regular expression with a group for each of its items. `_Regexes` expands
@@ -32,7 +32,8 @@ TERMINALS, ROWS, RULES, STARTS, END_STATE, ANY_STATE
 
 GRAMMAR
     The grammar that the tables were made from. Where it is not the present grammar, `fast.py`
-    stands aside and Lark reads everything; a test fails then too.
+    stands aside and Lark reads everything; a test fails then too. So the grammar can be changed at will, and
+    without `fast.py` there is still a whole parser (`lark_reader.py`).
 
 Why this is sound. The grammar is unambiguous, so a split of a text whose parts each are accepted by
 their own rule is the parse. What the expression takes in as balanced text is parsed by its own
