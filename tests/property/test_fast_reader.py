@@ -99,7 +99,7 @@ def mutated(draw: st.DrawFn) -> str:
     return text
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=max(300, settings.default.max_examples), suppress_health_check=[HealthCheck.too_slow])
 @given(mutated())
 def test_mutated_texts_read_alike(text: str) -> None:
     assert_same(text)

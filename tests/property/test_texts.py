@@ -81,6 +81,7 @@ def test_mutated_texts(text: str) -> None:
     assert in_grammar(text) or not parses(text)
 
 
+@settings(max_examples=max(200, settings.default.max_examples))
 @given(mutated_texts() | grammar_texts())
 def test_the_fast_way_and_lark_agree(text: str) -> None:
     """Statements are read by a regular expression derived from the grammar, or by Lark: nobody can tell which."""
