@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,10 @@ import lit.worker
 import pytest
 
 from tests.support.lit_format import discover
+
+# A shell starts what runs in the background with SIGINT ignored, and so would be all processes that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LIT_ROOT = Path(__file__).parent / "lit"
 
