@@ -134,11 +134,11 @@ def find_subject(module: MCModule, region: Region) -> Subject:
     made = {value.name for node in nodes if node.op != "parameter" for value in node.outputs}
     used = {value.name: value for node in nodes for value in node.inputs}
     leaves = [value for name, value in used.items() if name not in made and name not in given]
-    gain = _gain(attention.modifiers, attention.scale)
+    gain = factor_of(attention.modifiers, attention.scale)
     return Subject(region, graph, attention, nodes, leaves, _operands(attention), gain)
 
 
-def _gain(steps: list[dict[str, Any]], start: float = 1.0) -> float:
+def factor_of(steps: list[dict[str, Any]], start: float = 1.0) -> float:
     """`start` times the constant factors of the steps; 1 where that is zero or not finite."""
     for step in steps:
         value = step.get("value")
@@ -158,6 +158,6 @@ def _operands(attention: Attention) -> list[Operand]:
             continue
         value = attention.operands[name]
         role = "select" if value.dtype == "i1" else "add" if step.get("op") in _ADDING else "factor"
-        gain = _gain(attention.modifiers[at + 1 :])
+        gain = factor_of(attention.modifiers[at + 1 :])
         found.append(Operand(value, parse_layout(layout), role, gain, bool(step.get("keep", True))))
     return found

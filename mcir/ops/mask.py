@@ -64,16 +64,28 @@ def _distance(value: int) -> int:
 
 def _kept(ctx: EvalContext, x: Any) -> Any:
     """Where a causal or window mask keeps the score."""
-    rows, columns = _positions(ctx, x)
-    middle = rows + _distance(ctx.attrs["offset"])
-    if ctx.attrs["kind"] == "causal":
+    attrs = ctx.attrs
+    return _kept_at(*_positions(ctx, x), attrs["kind"], attrs["offset"], attrs["left"], attrs["right"])
+
+
+def kept_by_position(attrs: dict[str, Any], rows: int, columns: int) -> Any:
+    """Where a causal or window mask with these attributes keeps the scores: [rows, columns] of booleans."""
+    import numpy as np
+
+    places = np.arange(rows).reshape(-1, 1), np.arange(columns).reshape(1, -1)
+    return _kept_at(*places, attrs["kind"], attrs.get("offset", 0), attrs.get("left", -1), attrs.get("right", -1))
+
+
+def _kept_at(rows: Any, columns: Any, kind: str, offset: int, left: int, right: int) -> Any:
+    middle = rows + _distance(offset)
+    if kind == "causal":
         return columns <= middle
-    left, right = _distance(ctx.attrs["left"]), _distance(ctx.attrs["right"])
-    kept = ctx.np.ones((rows.size, columns.size), dtype=bool)
+    left, right = _distance(left), _distance(right)
+    kept: Any = True
     if left >= 0:
-        kept &= columns >= middle - left
+        kept = kept & (columns >= middle - left)
     if right >= 0:
-        kept &= columns <= middle + right
+        kept = kept & (columns <= middle + right)
     return kept
 
 

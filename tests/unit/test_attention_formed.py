@@ -390,6 +390,27 @@ def heads_of_one_key_as_rows(w: Writer) -> tuple[MCValue, Expected]:
 
 
 @case
+def finite_fill_that_fp16_rounds_with_what_is_added(w: Writer) -> tuple[MCValue, Expected]:
+    """-10000 + 1 is -10000 in fp16: a row without any key is the average of V there, the softmax of S in fp32."""
+    q, k, v = w.qkv(dtype="fp16")
+    keep, bias = w.input("keep", "b 1 1 k", "i1"), w.input("bias", "k", "fp16")
+    scores = w.op("add", w.op("where", keep, w.scores(q, k), w.const(-1e4, "fp16")), bias)
+    return w.attend(scores, v), {
+        "modifiers": [
+            {"op": "where", "operand": "keep", "layout": "b 1 1 k", "keep": True, "fill": -1e4},
+            {"op": "add", "operand": "bias", "layout": "k"},
+        ],
+    }
+
+
+@case
+def constant_that_fp16_rounds_with_the_scores(w: Writer) -> tuple[MCValue, Expected]:
+    q, k, v = w.qkv(dtype="fp16")
+    scores = w.op("add", w.scores(q, k), w.const(-1e4, "fp16"))
+    return w.attend(scores, v), {"modifiers": [{"op": "add", "value": -1e4}]}
+
+
+@case
 def number_over_scores_is_no_scale(w: Writer) -> tuple[MCValue, Expected]:
     q, k, v = w.qkv()
     scores = w.op("div", w.const(2.0), w.op("add", w.op("abs", w.scores(q, k)), w.const(1.0)))
