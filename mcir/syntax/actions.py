@@ -82,7 +82,8 @@ class Actions(ValueActions):
         self.syntax_errors: list[Diagnostic] = []
         # Faults that only follow from another, by id; kept, or a later one could get the id of one that was dropped.
         self.follow_ups: dict[int, Diagnostic] = {}
-        self.unfinished = 0  # up to here, nodes without results may be the rest of one whose type is missing
+        # Ops whose result types are missing, each with the offset up to which nodes without results may be its rest.
+        self.unfinished: list[tuple[int, int]] = []
         self.comments = CommentPlacer(source.text)
         self.scope = Scope()
         self.open_regions = 0
@@ -96,16 +97,21 @@ class Actions(ValueActions):
         return token
 
     def fault(self, token: Token | Location | None, message: str, hint: str = "", notes: Iterable[Note] = ()) -> None:
-        if len(self.diagnostics) >= MAX_DIAGNOSTICS:
+        if self.is_full():
             return
         if not isinstance(token, Location):
             token = self.locate(token)
         self.diagnostics.append(Diagnostic(message, token, hint=hint, notes=list(notes)))
 
+    def is_full(self) -> bool:
+        return len(self.diagnostics) >= MAX_DIAGNOSTICS
+
     def forget_from(self, offset: int) -> None:
         """Drops faults and values at or behind `offset`: a statement with a syntax error is as good as not there."""
         self.diagnostics = [fault for fault in self.diagnostics if fault.location and fault.location.offset < offset]
         self.scope.forget_from(offset)
+        while self.unfinished and self.unfinished[-1][0] >= offset:
+            self.unfinished.pop()
 
     def locate(self, token: Token | None) -> Location | None:
         if token is None or token.start_pos is None:
@@ -211,8 +217,9 @@ class Actions(ValueActions):
         names = self.result_names(results) if results is not None else []
         told = len(self.diagnostics)
         miscounted = len(names) != len(types)
-        if miscounted:
+        if miscounted and not self.is_full():
             self.fault(*_count_fault(first if results is not None else op, len(names), len(types), self.rest(op)))
+        if miscounted:
             types = (types + [TensorType((), "fp32")] * len(names))[: len(names)]
         outputs = [
             MCValue(result, type_.shape, type_.dtype, type_.residency, loc=loc)
@@ -220,10 +227,10 @@ class Actions(ValueActions):
         ]
         node_name = self.read(name) if name is not None else names[0] if names else _Unnamed()
         node = MCNode(node_name, self.op_name(op), operands, outputs, attrs, loc=loc)
-        if results is None and op.start_pos < self.unfinished:
+        if results is None and self.unfinished and op.start_pos < self.unfinished[-1][1]:
             self.follow_ups.update((id(fault), fault) for fault in self.diagnostics[told:])
         if names and miscounted:
-            self.unfinished = op.start_pos + len(self.rest(op))
+            self.unfinished.append((op.start_pos, self.line_end(op.start_pos)))
         for value in outputs:
             self.declare(value)
         return node
@@ -231,8 +238,14 @@ class Actions(ValueActions):
     def rest(self, token: Token) -> str:
         """The line from `token` on."""
         begin = token.start_pos or 0
-        end = self.source.text.find("\n", begin)
-        return self.source.text[begin : end if end >= 0 else None]
+        return self.source.text[begin : self.line_end(begin)]
+
+    def line_end(self, at: int) -> int:
+        """Where the line at `at` ends. One with many unfinished nodes is gone through once."""
+        if self.unfinished and self.unfinished[-1][0] <= at < self.unfinished[-1][1]:
+            return self.unfinished[-1][1]
+        end = self.source.text.find("\n", at)
+        return end if end >= 0 else len(self.source.text)
 
     def results(self, token: Token | None = None) -> Token | None:
         return token
@@ -267,7 +280,7 @@ class Actions(ValueActions):
                 self.fault(token, "an op name is empty")
             return name
         name = str(token)
-        if lookup(name) is None:
+        if lookup(name) is None and not self.is_full():
             known = [op.name for op in all_ops()]
             near = did_you_mean(name, known) or did_you_mean(name.rpartition(".")[2], known)
             self.fault(token, f"unknown op '{name}'", near or f'write "{name}" in quotes for an opaque op')
@@ -287,7 +300,7 @@ class Actions(ValueActions):
         name = self.read(token)
         value = self.scope.values.get(name)
         if value is None:
-            if name not in self.lost and len(self.diagnostics) < MAX_DIAGNOSTICS:
+            if name not in self.lost and not self.is_full():
                 known = (f"%{known}" for known in self.scope.values)
                 self.fault(token, f"value %{name} is not defined here", did_you_mean(f"%{name}", known))
             value = MCValue(name, (), "fp32", loc=self.locate(token))

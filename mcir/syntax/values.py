@@ -50,15 +50,20 @@ class ValueActions:
         """Called with each fault that is not one of syntax."""
         raise NotImplementedError
 
+    def is_full(self) -> bool:
+        """Whether no more faults are taken, so that none needs a hint."""
+        return False
+
     # -- types ---------------------------------------------------------------------------------
 
     def type(self, *parts: Any) -> TensorType:
         *dims, dtype, residency = parts
         name = str(dtype)
         if name not in DTYPES:
-            alias = DTYPE_ALIASES.get(name)
-            hint = f"did you mean '{alias}'?" if alias else _named_sizes(name) or did_you_mean(name, DTYPES)
-            self.fault(dtype, f"unknown element type '{name}'", hint or f"one of {', '.join(DTYPES)}")
+            if not self.is_full():
+                alias = DTYPE_ALIASES.get(name)
+                hint = f"did you mean '{alias}'?" if alias else _named_sizes(name) or did_you_mean(name, DTYPES)
+                self.fault(dtype, f"unknown element type '{name}'", hint or f"one of {', '.join(DTYPES)}")
             name = "fp32"
         return TensorType(tuple(map(self.dim, dims)), name, residency)
 
@@ -66,9 +71,10 @@ class ValueActions:
         if token is None:
             return "global"
         if str(token) not in RESIDENCIES:
-            alias = _RESIDENCY_ALIASES.get(str(token).lower())
-            near = f"did you mean '{alias}'?" if alias else did_you_mean(str(token), RESIDENCIES)
-            self.fault(token, f"unknown residency '{token}'", near or f"one of {', '.join(RESIDENCIES)}")
+            if not self.is_full():
+                alias = _RESIDENCY_ALIASES.get(str(token).lower())
+                near = f"did you mean '{alias}'?" if alias else did_you_mean(str(token), RESIDENCIES)
+                self.fault(token, f"unknown residency '{token}'", near or f"one of {', '.join(RESIDENCIES)}")
             return "global"
         return str(token)
 

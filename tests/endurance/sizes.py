@@ -68,6 +68,8 @@ BROKEN: dict[str, Callable[[int], str]] = {
     "a wrong last node": lambda count: _nodes(count).replace("  return", "  %z = neg %x\n  return"),
     "a wrong first node": lambda count: _nodes(count).replace("%v0 = neg", "%v0 == neg", 1),
     "every node wrong": lambda count: _nodes(count).replace("= neg", "= nag"),
+    "every op unknown": lambda count: _around("".join(f"  %v{at} = nag{at} %x : {T}\n" for at in range(count))),
+    "no types in one line": lambda count: _around("".join(f' %v{at} = "a.b"' for at in range(count))),
     "slashes": lambda count: "/ " * count,
     "names without end": lambda count: "%" * count,
     "a dimension without end": lambda count: f"graph @g(%x: tensor<{'4x' * count}",

@@ -7,6 +7,7 @@ import pytest
 from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.location import Source
 from mcir.parser import parse_module, parse_with_lark
+from mcir.syntax import actions, values
 from mcir.verifier import verify_module
 
 HEAD = "graph @g(%x: tensor<4x8xfp16>) {\n"
@@ -191,3 +192,32 @@ def test_no_fault_is_lost_for_one_that_was_dropped() -> None:
     for at in range(16):
         assert f"value %lost{at} is not defined here" in told
         assert f"value %lost{at}b is not defined here" in told
+
+
+LINES = ["%v0 = nag0 %p : tensor<4xfp32>", "%v0 = neg %u0 : tensor<4xfp32>", '%v0 = "f" : tensor<4xfp990>',
+         '%v0 = "f" : tensor<4xfp32, sharp>', '%v0 = "f"']  # fmt: skip
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_faults_that_are_not_shown_cost_nothing(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text of 100,000 unknown ops would else have 100,000 names looked for that are near."""
+    asked: list[str] = []
+    for module in (actions, values):
+        monkeypatch.setattr(module, "did_you_mean", lambda wrong, _: asked.append(wrong) or "")
+    monkeypatch.setattr(actions, "_count_fault", lambda token, *_: asked.append(str(token)) or (token, "", ""))
+    text = "".join(f"  {line.replace('0', str(at))}\n" for at in range(1000, 1400))
+    with pytest.raises(MCIRError) as caught:
+        parse_module(f"graph @g(%p: tensor<4xfp32>) {{\n{text}  return\n}}\n")
+    assert len(caught.value.diagnostics) == actions.MAX_DIAGNOSTICS
+    assert actions.MAX_DIAGNOSTICS <= len(asked) <= 2 * actions.MAX_DIAGNOSTICS
+
+
+def test_a_statement_given_up_leaves_no_line_unfinished() -> None:
+    """The rest of its line is read on: what is wrong there counts, for the fast reader as for Lark."""
+    text = 'graph @g() {\n  %a = "f" \r6b} graph @h() { nag return }\n  nog\n'
+    told = []
+    for parse in (parse_module, lambda text: parse_with_lark(Source("<string>", text))):
+        with pytest.raises(MCIRError) as caught:
+            parse(text)
+        told.append([fault.message for fault in caught.value.diagnostics])
+    assert told[0] == told[1] and "unknown op 'nag'" in told[0]
