@@ -16,6 +16,7 @@ from mcir.analysis.layout_maps import LAYOUT_OPS, LayoutMaps, is_identity, neutr
 from mcir.analysis.mask_algebra import Form, Select, Uniform
 from mcir.analysis.mask_forms import MaskForms
 from mcir.nodes import MCNode
+from mcir.ops import lookup
 from mcir.values import MCValue
 
 _ARITHMETIC = frozenset({"add", "sub", "mul", "div", "min", "max", "pow"})
@@ -138,9 +139,11 @@ class ModifierReader:
 
     def _mask(self, node: MCNode) -> None:
         """The op `mask`: by an operand, or by position over the last two axes."""
-        attrs = node.attrs
-        fill = float(attrs.get("fill", -math.inf))
-        if attrs.get("kind") == "boolean":
+        definition = lookup(node.op)
+        assert definition is not None
+        attrs = definition.attributes(node.attrs)
+        fill = float(attrs["fill"])
+        if attrs["kind"] == "boolean":
             keep = node.inputs[1]
             modifier = self._add(
                 node, "where", operand=keep, layout=self._aligned(keep), extra={"keep": True, "fill": fill}
@@ -148,9 +151,8 @@ class ModifierReader:
             modifier.kept = _true_band(self._forms.of(keep), True)
             self._place(modifier, keep)
             return
-        rank, offset = len(self.layout), attrs.get("offset", 0)
-        left, right = (attrs.get(side, -1) for side in ("left", "right"))
-        if attrs.get("kind") == "causal":
+        rank, offset, left, right = len(self.layout), attrs["offset"], attrs["left"], attrs["right"]
+        if attrs["kind"] == "causal":
             left, right = -1, 0
         lo = -math.inf if left == -1 else offset - left
         hi = math.inf if right == -1 else offset + right
