@@ -6,8 +6,8 @@ found by itself.
 
 from __future__ import annotations
 
-from mcir.verifier import ops, structure, values
+from mcir.verifier import masks, ops, structure, values
 from mcir.verifier.driver import check_module, verify_module
 from mcir.verifier.rules import Rule, all_rules
 
-__all__ = ["Rule", "all_rules", "check_module", "ops", "structure", "values", "verify_module"]
+__all__ = ["Rule", "all_rules", "check_module", "masks", "ops", "structure", "values", "verify_module"]

@@ -60,3 +60,33 @@ def test_errors_need_no_lark() -> None:
 
 def test_lark_reads_what_is_unusual() -> None:
     assert "lark" in imported(stdin='graph @g() { %a = "f" // in the middle of a node\n : tensor<fp32> return }')
+
+
+def test_graphs_are_judged_the_same_before_the_rules_of_regions_are_loaded() -> None:
+    script = """
+import sys
+from pathlib import Path
+from mcir.diagnostics import MCIRError
+from mcir.parser import parse_module
+from mcir.verifier import verify_module
+from mcir.verifier.rules import load_every_rule
+modules = []
+for file in sorted(Path(sys.argv[1]).rglob("*.mcir")):
+    for text in file.read_text(encoding="utf-8").split("// -----"):
+        try:
+            module = parse_module(text)
+        except MCIRError:
+            continue
+        module.regions.clear()
+        modules.append(module)
+before = [[fault.render() for fault in verify_module(module)] for module in modules]
+assert "mcir.verifier.modifiers" not in sys.modules
+load_every_rule()
+after = [[fault.render() for fault in verify_module(module)] for module in modules]
+assert before == after and len(modules) > 100
+print(sum(map(len, before)))
+"""
+    lit = EXAMPLE.parent.parent / "tests" / "lit"
+    ran = subprocess.run([sys.executable, "-c", script, str(lit)], capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) > 20  # what is wrong with the graphs there
