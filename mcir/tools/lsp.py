@@ -1,4 +1,4 @@
-"""`mcir-lsp`: the language server, on standard input and output. Editors start it; `grammar/vscode/` shows how."""
+"""`mcir-lsp`: the language server, on standard input and output. Editors start it; `grammar/EDITORS.md` shows how."""
 
 from __future__ import annotations
 
