@@ -8,6 +8,7 @@ size one. A reshape may show that an atom consists of parts; every layout that i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from mcir.types import Dim
 
@@ -94,7 +95,7 @@ class _Regrouping:
             return False
         dim = self.dims[end]
         if dim == 1:
-            unit = bool(self.atoms) and size(self.atoms[end]) == 1
+            unit = bool(self.atoms) and size(self.atoms[end]) == 1 and not (end == 0 and self._more_ones())
             found.append((self.atoms.pop(end),) if unit else ())
             self.dims.pop(end)
             return True
@@ -108,6 +109,14 @@ class _Regrouping:
             self.dims.pop(end)
             return True
         return isinstance(dim, int) and dim > 1 and self._take(end, dim, found)
+
+    def _more_ones(self) -> bool:
+        """Whether more dimensions of one come next than atoms of one: then the last of them have these atoms.
+
+        Heads stand in front of rows: in a reshape of scores from 2x1xK to 2x1x1xK the new axis is that of heads.
+        """
+        ones = sum(1 for _ in takewhile(lambda dim: dim == 1, self.dims))
+        return ones > sum(1 for _ in takewhile(lambda atom: self.labels.size(atom) == 1, self.atoms))
 
     def _take(self, end: int, dim: int, found: list[Axis]) -> bool:
         """Gathers atoms up to the size `dim`, splitting the last one if it goes beyond."""

@@ -411,6 +411,16 @@ def constant_that_fp16_rounds_with_the_scores(w: Writer) -> tuple[MCValue, Expec
 
 
 @case
+def one_head_and_one_query_folded(w: Writer) -> tuple[MCValue, Expected]:
+    """A decoder's step: of the two axes of one that the reshape makes, the second is that of the queries."""
+    w.sizes |= {"h": 1, "q": 1}
+    b, keys, d = w.sizes["b"], w.sizes["k"], w.sizes["d"]
+    q, k, v = w.qkv()
+    scores = w.scores(w.reshaped(q, b, 1, d), w.reshaped(k, b, keys, d))
+    return w.attend(w.reshaped(scores, b, 1, 1, keys), v), {"q_layout": "b q d", "v_layout": "b 1 k e"}
+
+
+@case
 def number_over_scores_is_no_scale(w: Writer) -> tuple[MCValue, Expected]:
     q, k, v = w.qkv()
     scores = w.op("div", w.const(2.0), w.op("add", w.op("abs", w.scores(q, k)), w.const(1.0)))
