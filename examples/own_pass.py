@@ -29,10 +29,12 @@ class DropIdentities(ModulePass):
     summary: ClassVar[str] = "uses the operand of identity nodes in place of their result"
     changes_graphs: ClassVar[bool] = True
 
+    # an option is a field: `most: int = option(8, "drops no more than so many")`, with `option` of mcir.passes
     dropped = Statistic("identity nodes dropped")
 
     def run(self, module: MCModule) -> MCModule:
         for graph in module.graphs:
+            # from a value to its node: graph.producers().get(value.name), None for an input; value.producer is a name
             rewriter = Rewriter(graph)
             for node in [node for node in graph.nodes if node.op == "identity"]:
                 rewriter.replace_all_uses(node.outputs[0], node.inputs[0])

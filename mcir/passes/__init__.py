@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mcir.passes.base import ModulePass, Remark, find_pass, register_pass, registered_passes
+from mcir.passes.base import ModulePass, Remark, find_pass, option, register_pass, registered_passes
 from mcir.passes.statistic import Statistic, StatisticBy
 
-__all__ = ["ModulePass", "Remark", "Statistic", "StatisticBy", "find_pass", "register_pass", "registered_passes"]
+__all__ = [
+    "ModulePass", "Remark", "Statistic", "StatisticBy", "find_pass", "option", "register_pass", "registered_passes",
+]  # fmt: skip

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, ClassVar
 
 from mcir.collector import paused_collector
@@ -47,7 +47,8 @@ class ModulePass:
     fields with defaults (int, bool, str or float), and defines `run`.
 
     A pass may change the regions of the module it is given, never its graphs unless it says so
-    (`changes_graphs`), and leaves a valid module valid. It raises MCIRError on input it cannot take.
+    (`changes_graphs`), and leaves a valid module valid: the pass manager looks after both. It raises MCIRError on input
+    it cannot take.
 
     `--statistics` shows what its Statistic attributes count, `--timing` the seconds spent in each `self.phase(...)`.
     """
@@ -87,14 +88,45 @@ class ModulePass:
 
 
 _PASSES: dict[str, type[ModulePass]] = {}
+_OPTION_TYPES = (int, bool, str, float)
 
 
 def register_pass(cls: type[ModulePass]) -> type[ModulePass]:
-    """Class decorator: enters a pass under its `name`. Raises ValueError if the name is taken."""
+    """Class decorator: enters a pass under its `name`.
+
+    Raises ValueError if the name is taken, and for options that could not be given on a command line.
+    """
     if cls.name in _PASSES:
         raise ValueError(f"pass {cls.name} is defined twice")
+    declared = _undeclared_options(cls)
+    if declared:
+        raise ValueError(
+            f"{declared[0]} is no option of pass {cls.name} yet: write @dataclass between @register_pass and the class"
+        )
+    for option_ in fields(cls):
+        if option_.init and type(option_.default) not in _OPTION_TYPES:
+            got = "has none" if option_.default is MISSING else f"has {option_.default!r}"
+            wanted = "needs a default that is an int, a bool, a str or a float"
+            raise ValueError(f"option {option_.name} of pass {cls.name} {wanted}; it {got}")
     _PASSES[cls.name] = cls
     return cls
+
+
+def _undeclared_options(cls: type[ModulePass]) -> list[str]:
+    """What a class without @dataclass declares as its options: it would run, and nobody could set them."""
+    own = [name for name, value in vars(cls).items() if isinstance(value, Field)]
+    if "__dataclass_fields__" not in vars(cls):
+        own += [
+            name for name, kind in cls.__annotations__.items()
+            if "ClassVar" not in str(kind) and name not in ModulePass.__annotations__
+            and not isinstance(vars(cls).get(name), AnyStatistic)
+        ]  # fmt: skip
+    return own
+
+
+def is_foreign(thing: Any) -> bool:
+    """Whether a class or function is not part of MCIR: from a plugin, or of a program that uses MCIR."""
+    return str(thing.__module__).partition(".")[0] != "mcir"
 
 
 def registered_passes() -> dict[str, type[ModulePass]]:

@@ -27,7 +27,8 @@ def run_console(tool: str, main: Main) -> int:
     """Runs `main` on the process's arguments and streams; the exit code is for sys.exit.
 
     A closed pipe and an interrupt end quietly; a fault of MCIR itself is one line, with the traceback
-    only under MCIR_DEBUG=1. Notes on an exception (`add_note`) are shown with it.
+    only under MCIR_DEBUG=1, and so is one of a pass or an op of a plugin. Notes on an exception (`add_note`) are shown
+    with it.
     """
     stdin, stdout, stderr = _streams()
     try:
@@ -64,18 +65,17 @@ def leave(code: int) -> NoReturn:
 
 
 def _crash_lines(tool: str, error: Exception) -> list[str]:
-    """What is told of a fault of MCIR: text, or an object where diagnostics are asked for as JSON."""
-    cause = getattr(error, "error", error)  # a PassCrash has the error, and `where` it was raised
-    where = f" {error.where}" if hasattr(error, "where") else ""
-    first_line = (str(cause).splitlines() or [""])[0][:200]
-    message = f"internal error{where}: {type(cause).__name__}: {first_line}"
-    hint = "this is a bug in MCIR, not in your input; MCIR_DEBUG=1 shows where; please report it"
+    """What is told of a crash: text, or an object where diagnostics are asked for as JSON."""
+    from mcir.tools.faults import fault_text
+
+    message, hint = fault_text(error)
     if not _JSON_FLAGS.isdisjoint(sys.argv):
         from mcir.diagnostics import Diagnostic, Note
         from mcir.tools.records import diagnostic_record
         from mcir.tools.report import json_line
 
-        return [json_line(diagnostic_record(Diagnostic(message, hint=hint, notes=list(map(Note, _notes(error))))))]
+        said = Diagnostic(message.removeprefix("error: "), hint=hint, notes=list(map(Note, _notes(error))))
+        return [json_line(diagnostic_record(said))]
     return [f"{tool}: {message}", f"  {hint}", *_notes(error)]
 
 

@@ -19,7 +19,7 @@ usage: mcir-opt [options] [INPUT]
 Reads MCIR text, verifies it, runs passes over it and prints the result.
 INPUT is a file; without one, or for -, standard input is read."""
 
-_STATUS = "exit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of mcir-opt itself"
+_STATUS = "exit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of mcir-opt itself or of a plugin"
 EXAMPLES = (
     ("mcir-opt examples/attention.mcir", "verify and print"),
     ("mcir-opt examples/attention.mcir --attention-pattern --remarks", "find attention, say why not"),

@@ -1,6 +1,6 @@
 """`--load-pass-plugin=FILE.py`: passes of one's own become flags of `mcir-opt`, as `examples/own_pass.py` shows.
 
-The file is Python and is run. Each of its passes is entered by `@register_pass`.
+The file is Python and is run. Each of its passes is entered by `@register_pass`, each of its ops by `define`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 import traceback
 
 from mcir.files import real_path
+from mcir.ops import all_ops
 from mcir.passes import registered_passes
 from mcir.tools.arguments import UsageError
 
@@ -18,11 +19,11 @@ _loaded: set[str] = set()  # real paths; a file is run once in the life of a pro
 
 
 def load_pass_plugin(path: str) -> None:
-    """Runs the file, which must register a pass. Raises UsageError that says what is wrong with it."""
+    """Runs the file, which must register a pass or define an op. Raises UsageError that says what is wrong with it."""
     real = real_path(path)
     if real in _loaded:
         return
-    before = set(registered_passes())
+    before = _entered()
     name = f"mcir_pass_plugin_{len(_loaded)}"
     loader = importlib.machinery.SourceFileLoader(name, real)
     spec = importlib.util.spec_from_loader(name, loader)
@@ -34,9 +35,13 @@ def load_pass_plugin(path: str) -> None:
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UsageError(f"cannot load {path}: {_reason(error, real)}") from None
-    if before == set(registered_passes()):
-        raise UsageError(f"{path} has no pass: write @register_pass above its class")
+    if before == _entered():
+        raise UsageError(f"{path} has no pass and no op: write @register_pass above the class of a pass")
     _loaded.add(real)
+
+
+def _entered() -> set[str]:
+    return {*registered_passes(), *(f"op {op.name}" for op in all_ops())}
 
 
 def _reason(error: BaseException, path: str) -> str:

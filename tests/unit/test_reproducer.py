@@ -28,6 +28,10 @@ FAULTY = ROOT / "tests" / "lit" / "process" / "Inputs" / "faulty_passes.py"
 OWN = ROOT / "examples" / "own_pass.py"
 ATTENTION = (ROOT / "examples" / "attention.mcir").read_text(encoding="utf-8")
 HEAD = "// configuration: "
+SHOWN = str(FAULTY).removeprefix(f"{os.getcwd()}{os.sep}")
+CRASH_LINE = 1 + FAULTY.read_text(encoding="utf-8").splitlines().index(
+    '                    raise IndexError(f"cannot take {node.name}")'
+)
 
 GRAPH = """\
 // above
@@ -372,12 +376,14 @@ def test_the_console_says_which_pass_and_where_the_file_is(
     argv = [str(tmp_path / "in.mcir"), faulty, "--crash-on", f"--crash-reproducer={path}"]
     ran = on_console(argv, monkeypatch, capsys)
     assert ran.code == 70 and ran.out == ""
-    assert ran.err.startswith("mcir-opt: internal error in the pass crash-on: IndexError: cannot take y\n")
+    said = f"the pass crash-on of {SHOWN} failed at {SHOWN}:{CRASH_LINE}: IndexError: cannot take y"
+    assert ran.err.startswith(f"mcir-opt: error: {said}\n  this is a fault of the pass, not of the input; MCIR_DEBUG")
+    assert "bug in MCIR" not in ran.err
     assert f"\nremark: wrote {path}, a reproducer: the module before crash-on\n" in ran.err
     again = on_console(["--run-reproducer", str(path)], monkeypatch, capsys)
     assert again.code == 70 and again.err.splitlines()[0] == ran.err.splitlines()[0]
     record: dict[str, Any] = json.loads(on_console([*argv, "--diagnostics=json"], monkeypatch, capsys).err)
-    assert record["severity"] == "error" and record["message"].startswith("internal error in the pass crash-on")
+    assert record["severity"] == "error" and record["message"] == said
     assert record["notes"][0]["message"].startswith(f"remark: wrote {path}")
 
 
@@ -514,7 +520,7 @@ def test_the_example_is_a_plugin(registry: None) -> None:
     ("text", "message"),
     [
         (None, "No such file or directory"),
-        ("import mcir\n", "has no pass: write @register_pass above its class"),
+        ("import mcir\n", "has no pass and no op: write @register_pass above the class of a pass"),
         ("x = 1\ndef f(:\n", "line 2: invalid syntax"),
         ("\n\nraise ValueError('oh')\n", "line 3: ValueError: oh"),
         ("import sys\nsys.exit(3)\n", "line 2: SystemExit: 3"),
