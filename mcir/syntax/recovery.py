@@ -80,7 +80,8 @@ class Recovery:
         """
         self.actions.forget_from(broken.begin)
         lost_brace = broken.body == TOP and self.text[broken.offset : broken.offset + 1] == "}" and self.last >= 0
-        if not lost_brace and (self.last <= block_begin or not self._is_structural(broken)):
+        follows = lost_brace or self._is_type_without_colon(broken)
+        if not follows and (self.last <= block_begin or not self._is_structural(broken)):
             self.actions.syntax_errors.append(fault)
         self.last = broken.offset
         self.met += 1
@@ -90,6 +91,12 @@ class Recovery:
         end = found.offset if found is not None else len(self.text)
         self.actions.lost.update(map(_plain_name, _NAME.findall(self.text, broken.begin, end)))
         return found
+
+    def _is_type_without_colon(self, broken: Broken) -> bool:
+        """Whether it is the `<` of a type, read as an op `tensor`, behind a node in its line that lacks its types."""
+        unfinished = self.actions.unfinished
+        behind = bool(unfinished) and unfinished[-1][0] < broken.begin < unfinished[-1][1]
+        return behind and self.text.startswith("tensor<", broken.begin)
 
     def _is_structural(self, broken: Broken) -> bool:
         text, at = self.text, broken.offset

@@ -70,6 +70,7 @@ STATEMENTS: list[tuple[str, str, str]] = [
      "the value of an attribute has no type of its own"),
     ("  %y = transpose %x {perm = dense<[1, 0]>} : tensor<8x4xfp16>", "2:29", "a list is written [1, 0]"),
     ("  %y = transpose %x {perm = (1, 0)} : tensor<8x4xfp16>", "2:29", "a list is written [1, 0]"),
+    ("  %y = softmax %x tensor<4x8xfp16>", "2:3", "write `: type` after the node, one type per result"),
     ("  %y = softmax %x axis = -1 : tensor<4x8xfp16>", "2:3 2:24",
      "write `: type` after the node, one type per result"),
     ("  %y = softmax(%x) {axis = -1} : tensor<4x8xfp16>", "2:15", "operands and attributes of a node stand without "),
