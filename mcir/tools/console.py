@@ -43,6 +43,7 @@ def run_console(tool: str, main: Main) -> int:
         _say(stderr, *_notes(error))
         return EXIT_TERMINATED
     except MemoryError as error:
+        error.__traceback__ = error.__context__ = None  # its frames hold the module: memory to say this with
         _say(stderr, f"{tool}: error: out of memory: the input is too large for this machine", *_notes(error))
         return EXIT_BAD_INPUT
     except Exception as error:
@@ -142,11 +143,11 @@ class _Patient(io.StringIO):
 
 
 def _say(stderr: TextIO, *lines: str) -> None:
-    import contextlib
-
-    with contextlib.suppress(OSError, ValueError):
+    try:  # no import: there may be no memory for one
         for line in lines:
             print(line, file=stderr)
+    except (OSError, ValueError):
+        pass
 
 
 def _flushed(code: int, stdout: TextIO) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
 import sys
 import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -209,6 +211,32 @@ def test_a_disk_that_gets_full_is_an_error(unbuffered: str, tmp_path: Path) -> N
         )  # fmt: skip
     assert ran.returncode == 1
     assert ran.stderr == b"error: cannot write <stdout>: File too large\n"
+
+
+def test_out_of_memory_what_was_read_is_let_go_before_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else there may be no memory to tell it with, and a traceback is what is seen."""
+
+    class Module:
+        pass
+
+    alive: list[bool] = []
+
+    def read(*_: object) -> int:
+        module = Module()
+        held.append(weakref.ref(module))
+        raise MemoryError
+
+    class Told(io.StringIO):
+        def write(self, text: str) -> int:
+            alive.append(held[0]() is not None)
+            return super().write(text)
+
+    held: list[weakref.ref[Module]] = []
+    told = Told()
+    monkeypatch.setattr(sys, "stderr", told)
+    assert console.run_console("mcir-opt", read) == 1
+    assert told.getvalue() == "mcir-opt: error: out of memory: the input is too large for this machine\n"
+    assert not any(alive)
 
 
 def test_standard_output_as_a_path_and_a_fifo(tmp_path: Path) -> None:
