@@ -106,8 +106,10 @@ def _whole_writes(stream: TextIO) -> TextIO:
     Under PYTHONUNBUFFERED or `python -u` text goes to the system in one write, and what that does not take (the disk
     gets full, the reader goes away) is lost without a word.
     """
-    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.RawIOBase):
-        return io.TextIOWrapper(io.BufferedWriter(stream.detach()), line_buffering=True)
+    own = stream is sys.__stdout__ or stream is sys.__stderr__  # others belong to who put them there
+    if own and isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.RawIOBase):
+        raw = io.FileIO(stream.fileno(), "w", closefd=False)
+        return io.TextIOWrapper(io.BufferedWriter(raw), line_buffering=True)
     return stream
 
 
