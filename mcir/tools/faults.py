@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterator
 
-from mcir.ops.definition import OpDef, all_ops
+from mcir.ops.definition import all_ops
 from mcir.passes.base import find_pass, is_foreign
 
 TYPE_CHECKING = False  # `typing` is slow to import
@@ -18,32 +17,46 @@ if TYPE_CHECKING:
 def fault_text(error: BaseException) -> tuple[str, str]:
     """What is told of a crash, on one line, and the hint below it.
 
-    A pass or an op of a plugin is named with the line of its file that failed: who wrote it can mend it.
+    A pass or an op of a plugin is named with the line of its file that failed: who wrote it can mend it. So is the line
+    of an op in `mcir/ops`, which may be a new one.
     """
     cause = getattr(error, "error", error)  # a PassCrash has the error, and `where` it was raised
     where = getattr(error, "where", "")
     what = f"{type(cause).__name__}: {(str(cause).splitlines() or [''])[0][:200]}"
-    foreign = _op_text(cause, what) or (_pass_text(error, cause, what) if where else None)
-    if foreign is not None:
-        kind, message = foreign
+    if (own := _op_text(cause, what)) or (where and (own := _pass_text(error, cause, what))):
+        kind, message = own
         return f"error: {message}", f"this is a fault of the {kind}, not of the input; MCIR_DEBUG=1 shows the traceback"
-    message = f"internal error{' ' * bool(where)}{where}: {what}"
+    message = f"internal error{' ' * bool(where)}{where}{_op_place(cause)}: {what}"
     return message, "this is a bug in MCIR, not in your input; MCIR_DEBUG=1 shows where; please report it"
 
 
 def _op_text(cause: BaseException, what: str) -> tuple[str, str] | None:
-    """An op that is not MCIR's, if one of its functions was running."""
-    running = {frame.f_code for frame, _ in traceback.walk_tb(cause.__traceback__)}
-    for op in all_ops():
-        for function in _functions(op):
-            if function.__code__ in running and is_foreign(function):
-                path = function.__code__.co_filename
-                return "op", f"the op {op.name} of {_shown(path)} failed{_failed_at(cause, path)}: {what}"
+    """The op that is not MCIR's and was running, or those that share the function."""
+    for function, names in _running_ops(cause):
+        if is_foreign(function):
+            path = function.__code__.co_filename
+            return "op", f"the op {' or '.join(names[:3])} of {_shown(path)} failed{_failed_at(cause, path)}: {what}"
     return None
 
 
-def _functions(op: OpDef) -> Iterator[Any]:
-    return (function for function in (op.infer, op.verify, op.evaluate) if hasattr(function, "__code__"))
+def _op_place(cause: BaseException) -> str:
+    """The place in the op of MCIR that was running; a function that several share says of none that it failed."""
+    places = [
+        f" in the op {names[0]}{_failed_at(cause, function.__code__.co_filename)}"
+        for function, names in _running_ops(cause) if len(names) == 1
+    ]  # fmt: skip
+    return places[0] if len(places) == 1 else ""
+
+
+def _running_ops(cause: BaseException) -> list[tuple[Any, list[str]]]:
+    """The functions of ops that were running, each with the names of its ops."""
+    running = {frame.f_code for frame, _ in traceback.walk_tb(cause.__traceback__)}
+    found: dict[Any, list[str]] = {}
+    for op in all_ops():
+        for function in dict.fromkeys((op.infer, op.verify, op.evaluate)):
+            if getattr(function, "__code__", None) in running:
+                found.setdefault(function, []).append(op.name)
+    return list(found.items())
 
 
 def _pass_text(crash: Any, cause: BaseException, what: str) -> tuple[str, str] | None:

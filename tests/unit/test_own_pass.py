@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -247,3 +248,28 @@ def test_a_fault_of_mcir_below_a_plugin_that_only_stands_by_is_that_of_mcir(
     code, err = fail(PASS.format(body=""), GRAPH, ["--own", "--streaming-lowering"], tmp_path, monkeypatch, capsys)
     assert code == 70 and err.startswith("mcir-opt: internal error in the pass streaming-lowering: KeyError: 'gone'\n")
     assert "this is a bug in MCIR" in err
+
+
+def test_an_op_that_stands_with_those_of_mcir_is_named_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = {"__name__": "mcir.ops.twice"}  # as a new file of mcir/ops has it
+    exec(compile(OP.format(operand=1), str(tmp_path / "mcir" / "ops" / "twice.py"), "exec"), twice)
+    code, err = fail(PASS.format(body=""), GRAPH.replace("trilu", "twice"), [], tmp_path, monkeypatch, capsys)
+    place = f"mcir{os.sep}ops{os.sep}twice.py:4"
+    assert code == 70 and err.startswith(f"mcir-opt: internal error in the op twice at {place}: IndexError: list index")
+    assert "this is a bug in MCIR" in err
+
+
+def test_a_pass_of_ones_own_that_leaves_an_op_of_mcir_helpless_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def helpless(ctx: object) -> list[object]:
+        raise KeyError("k")
+
+    helpless.__module__ = "mcir.ops.mask"
+    body = "module.graphs[0].nodes[0].op = 'helpless'"
+    definition.define("helpless", "x", "out", doc="", example="", infer=helpless)  # type: ignore[arg-type]
+    code, err = fail(PASS.format(body=body), GRAPH, ["--own"], tmp_path, monkeypatch, capsys)
+    assert code == 70
+    assert err.startswith("mcir-opt: error: the pass own of own.py left a module that the verifier cannot take: KeyErr")
