@@ -26,7 +26,7 @@ IN_OUT = (
          choices=DUMP_STYLES),
     Flag("--strip-comments", SWITCH, "print the module without its comments", group="input and output"),
     Flag("--pass-pipeline", VALUE, 'passes as text: "a,b{x=1 y=2}"', "TEXT", PASSES),
-    Flag(_PLUGIN, VALUE, "run FILE, Python, whose passes become flags, too", "FILE", PASSES),
+    Flag(_PLUGIN, VALUE, "run FILE, Python, whose passes become flags and whose ops are known", "FILE", PASSES),
 )  # fmt: skip
 _CHECKS = "checks and reports (to stderr)"
 REPORTS = (
