@@ -47,29 +47,51 @@ class _Unnamed(str):
         return self is not other
 
 
+class _StandIn(MCValue):
+    """Stands for a value that is used where nothing defines it; `fault` says so, None where that was not told."""
+
+    __slots__ = ("fault",)
+
+    def __init__(self, name: str, loc: Location | None, fault: Diagnostic | None) -> None:
+        super().__init__(name, (), "fp32", loc=loc)
+        self.fault = fault
+
+
 class Scope:
     """The values that a text sees at one point; nested regions add to it and take away again."""
 
     def __init__(self) -> None:
         self.values: dict[str, MCValue] = {}
-        self.frames: list[list[str]] = [[]]
+        self.frames: list[list[MCValue]] = [[]]
+        self.replaced: dict[int, _StandIn] = {}  # id of a value in a frame -> what stood for it until it was defined
 
     def push(self) -> None:
         self.frames.append([])
 
     def pop(self) -> None:
-        for name in self.frames.pop():
-            del self.values[name]
+        for value in reversed(self.frames.pop()):
+            self.leave(value)
 
     def forget_from(self, offset: int) -> None:
         """Takes away the values of the innermost region that stand at or behind `offset` in the text."""
-        names = self.frames[-1]
-        while names and (loc := self.values[names[-1]].loc) is not None and loc.offset >= offset:
-            del self.values[names.pop()]
+        values = self.frames[-1]
+        while values and (loc := values[-1].loc) is not None and loc.offset >= offset:
+            self.leave(values.pop())
 
     def enter(self, value: MCValue) -> None:
+        earlier = self.values.get(value.name)
+        if isinstance(earlier, _StandIn):
+            self.replaced[id(value)] = earlier
         self.values[value.name] = value
-        self.frames[-1].append(value.name)
+        self.frames[-1].append(value)
+
+    def leave(self, value: MCValue) -> None:
+        """Undoes `enter`, the last of that name."""
+        earlier = self.replaced.pop(id(value), None)
+        if earlier is not None:
+            self.values[value.name] = earlier
+        else:
+            del self.values[value.name]
 
 
 class Actions(ValueActions):
@@ -84,6 +106,7 @@ class Actions(ValueActions):
         self.follow_ups: dict[int, Diagnostic] = {}
         # Ops whose result types are missing, each with the offset up to which nodes without results may be its rest.
         self.unfinished: list[tuple[int, int]] = []
+        self.late: list[tuple[Diagnostic, str]] = []  # faults of uses above the definition, and the hints they had
         self.comments = CommentPlacer(source.text)
         self.scope = Scope()
         self.open_regions = 0
@@ -109,6 +132,11 @@ class Actions(ValueActions):
     def forget_from(self, offset: int) -> None:
         """Drops faults and values at or behind `offset`: a statement with a syntax error is as good as not there."""
         self.diagnostics = [fault for fault in self.diagnostics if fault.location and fault.location.offset < offset]
+        for at, (fault, hint) in reversed([*enumerate(self.late)]):
+            if (place := fault.notes[-1].location) is not None and place.offset >= offset:
+                fault.notes.pop()
+                fault.hint = hint
+                del self.late[at]
         self.scope.forget_from(offset)
         while self.unfinished and self.unfinished[-1][0] >= offset:
             self.unfinished.pop()
@@ -289,21 +317,38 @@ class Actions(ValueActions):
     def declare(self, value: MCValue) -> bool:
         """Enters a definition. False, with a fault, where the name is taken."""
         earlier = self.scope.values.get(value.name)
-        if earlier is not None:
+        if isinstance(earlier, _StandIn):
+            self.tell_late(earlier, value)
+        elif earlier is not None:
             notes = [Note("first defined here", earlier.loc)] if earlier.loc else []
             self.fault(value.loc, f"value %{value.name} is defined twice", notes=notes)
             return False
         self.scope.enter(value)
         return True
 
+    def tell_late(self, used: _StandIn, defined: MCValue) -> None:
+        """Says where the value is defined that was used above."""
+        fault = used.fault
+        if fault is None or fault.notes or used.loc is None or defined.loc is None:
+            return
+        self.late.append((fault, fault.hint))
+        if defined.loc.offset < used.loc.offset:
+            fault.notes.append(Note("defined here, by the node that uses it", defined.loc))
+            fault.hint = "a node cannot use its own results"
+        else:
+            fault.notes.append(Note("defined here, below its use", defined.loc))
+            fault.hint = "a value is defined above its uses: move its node up"
+
     def use(self, token: Token) -> MCValue:
         name = self.read(token)
         value = self.scope.values.get(name)
         if value is None:
+            fault = None
             if name not in self.lost and not self.is_full():
                 known = (f"%{known}" for known in self.scope.values)
                 self.fault(token, f"value %{name} is not defined here", did_you_mean(f"%{name}", known))
-            value = MCValue(name, (), "fp32", loc=self.locate(token))
+                fault = self.diagnostics[-1]
+            value = _StandIn(name, self.locate(token), fault)
             self.scope.enter(value)  # one diagnostic per name is enough
         return value
 

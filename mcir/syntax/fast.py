@@ -139,7 +139,7 @@ class Reader:
                     value.consumers = []
                     value.loc = loc
                     values[name] = value
-                    entered.append(name)
+                    entered.append(value)
                     outputs = [value]
                 else:
                     outputs = self.results(_names(name), self.types[types_text], loc)

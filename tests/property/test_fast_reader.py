@@ -42,6 +42,9 @@ execution @r { } graph @g() { return }
 """,
     'graph @x() { "a" {k = ' + "[" * 6 + "]" * 6 + "} return }",
 ]
+# Statements that stand in any order below: values that are used above their definition, in their own node, and twice.
+LINES = ["  %a = neg %b : tensor<4xfp32>", "  %b = neg %x : tensor<4xfp32>", "  %c = add %c, %a : tensor<4xfp32>",
+         "  %b, %d = \"f\" %c, %b", "  %d = neg %b : tensor<4xfp32> 7", "  \"g\" %d, %b", "  return %a"]  # fmt: skip
 PIECES = [*"%@{}[]()<>,:=\"\\/ \n\rx1.-?", "//", "->", "graph @g() {", "return", "tile @t {", "%a =", "tensor<", "fp16",
           "attributes", "nan", "true", '"s"', "// c\n", "-----", "\0", "é"]  # fmt: skip
 
@@ -87,6 +90,16 @@ def test_a_node_is_underlined_alike_wherever_it_stands() -> None:
     _, faults = outcome(parse_module, f"graph @g() {{\n{''.join(lines)}  return\n}}\n")
     assert [fault.count("\n    ^^^^^") for fault in faults] == [2, 2]
     assert [line.count("^") for fault in faults for line in fault.splitlines() if "^" in line] == [5] * 4
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=12), st.booleans())
+def test_statements_in_any_order_read_alike(lines: list[str], in_region: bool) -> None:
+    body = "\n".join(lines)
+    if in_region:
+        head, _, inner = (part + "\n" for part in body.partition("  return %a"))
+        assert_same(f"execution @e() {{\n{head}  tile @t {{\n{inner}  }}\n{head}}}\n")
+    else:
+        assert_same(f"graph @g(%x: tensor<4xfp32>) {{\n{body}\n}}\n")
 
 
 @st.composite

@@ -144,6 +144,49 @@ def test_a_name_that_is_missing_is_told_once() -> None:
     assert len(faults('graph @x() { "a" %z, %z "b" %z return %z }')) == 1
 
 
+LATE = """graph @x(%a: tensor<fp32>) {
+  %b = neg %later : tensor<fp32>
+  %c = neg %later : tensor<fp32>
+  %later = neg %a : tensor<fp32>
+  return %later
+}
+"""
+
+
+def test_a_use_above_the_definition_is_one_fault_that_shows_it() -> None:
+    (found,) = faults(LATE)
+    assert found.startswith("f.mcir:2:12: error: value %later is not defined here\n")
+    assert "\nf.mcir:4:3: note: defined here, below its use\n" in found
+    assert found.endswith("\n  hint: a value is defined above its uses: move its node up")
+    again = LATE.replace("  return", "  %later = neg %a : tensor<fp32>\n  return")
+    first, second = faults(again)
+    assert first == found
+    assert second.startswith("f.mcir:5:3: error: value %later is defined twice\n")
+    assert "\nf.mcir:4:3: note: first defined here\n" in second
+
+
+def test_a_node_that_uses_its_own_result() -> None:
+    (found,) = faults("graph @x() {\n  %b = neg %b : tensor<fp32>\n  return\n}")
+    assert found.startswith("f.mcir:2:12: error: value %b is not defined here\n")
+    assert "\nf.mcir:2:3: note: defined here, by the node that uses it\n" in found
+
+
+def test_a_definition_in_a_broken_statement_is_not_shown() -> None:
+    """Not even where the node is read before its error is met; the names in it count as defined from then on."""
+    text = LATE.replace("neg %a : tensor<fp32>\n", "neg %a : tensor<fp32> 7\n")
+    first, second = faults(text)
+    assert first.startswith("f.mcir:2:12: error: value %later is not defined here\n") and "note" not in first
+    assert second.startswith("f.mcir:4:34: error: unexpected '7'")
+
+
+def test_a_definition_in_a_region_below_serves_that_region_only() -> None:
+    tile = "  streaming @s {\n    tile @t {\n      %z = neg %y : tensor<fp32>\n      %y = neg %x : tensor<fp32>\n    }\n"
+    text = f"execution @e(%x: tensor<fp32>) -> (%o: tensor<fp32>) {{\n{tile}    %w = neg %y : tensor<fp32>\n  }}\n}}\n"
+    first, second = faults(text)
+    assert "4:16: error: value %y is not defined here" in first and "5:7: note: defined here, below" in first
+    assert "7:14: error: value %y is not defined here" in second and "note" not in second
+
+
 def test_no_more_than_a_hundred_faults() -> None:
     assert len(faults("graph @x() { " + " ".join(f'"a" %z{i}' for i in range(500)) + " return }")) == 100
 
