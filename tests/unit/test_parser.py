@@ -180,7 +180,8 @@ def test_a_definition_in_a_broken_statement_is_not_shown() -> None:
 
 
 def test_a_definition_in_a_region_below_serves_that_region_only() -> None:
-    tile = "  streaming @s {\n    tile @t {\n      %z = neg %y : tensor<fp32>\n      %y = neg %x : tensor<fp32>\n    }\n"
+    nodes = "      %z = neg %y : tensor<fp32>\n      %y = neg %x : tensor<fp32>\n"
+    tile = f"  streaming @s {{\n    tile @t {{\n{nodes}    }}\n"
     text = f"execution @e(%x: tensor<fp32>) -> (%o: tensor<fp32>) {{\n{tile}    %w = neg %y : tensor<fp32>\n  }}\n}}\n"
     first, second = faults(text)
     assert "4:16: error: value %y is not defined here" in first and "5:7: note: defined here, below" in first
