@@ -19,7 +19,8 @@ from tests.support.check_lint import TestFile, filecheck_prefixes
 def updated(path: Path) -> str:
     """The text of the file with the CHECK lines its tools would write now.
 
-    Raises ValueError for a RUN line that is not one pipe of known tools into filecheck with one prefix.
+    Raises ValueError for a RUN line that is not one pipe of known tools into filecheck with one prefix, and for one
+    whose output has the file's own RUN and CHECK lines: filecheck refuses lines that match themselves.
     """
     text = path.read_text(encoding="utf-8")
     file = TestFile(text)
@@ -30,7 +31,11 @@ def updated(path: Path) -> str:
             prefixes = filecheck_prefixes(check.split()[1:])
             if check.split()[:1] != ["filecheck"] or len(prefixes) != 1:
                 raise ValueError(f"{path}: cannot update `{line}`")
-            blocks.append(_block(prefixes[0], _output(path, command)))
+            output = _output(path, command)
+            if any(_is_own_line(each, file.prefixes) for each in output.splitlines()):
+                hint = "add --strip-comments to the RUN line"
+                raise ValueError(f"{path}: `{line}`: the output has RUN or CHECK lines of the file itself: {hint}")
+            blocks.append(_block(prefixes[0], output))
     kept = [line for line in text.splitlines() if not _is_directive(line, file.prefixes)]
     body = "\n".join(kept).rstrip("\n")
     return "\n\n".join([body, *blocks]) + "\n"
@@ -58,6 +63,11 @@ def _block(prefix: str, output: str) -> str:
     return "\n".join(lines)
 
 
+def _is_own_line(line: str, prefixes: dict[str, int]) -> bool:
+    """Whether lit or filecheck would obey this line of output, once it stands in the file."""
+    return re.search(r"//\s*RUN:", line) is not None or _is_directive(line, prefixes)
+
+
 def _is_directive(line: str, prefixes: dict[str, int]) -> bool:
     known = "|".join(map(re.escape, prefixes)) or r"(?!)"
     return re.match(rf"\s*//\s*(?:{known})(?:-[A-Z]+(?:-\d+)?)?(?:\{{LITERAL\}})?:", line) is not None
@@ -69,4 +79,8 @@ if __name__ == "__main__":
         sys.exit(0 if sys.argv[1:] in (["--help"], ["-h"]) else 2)
     for name in sys.argv[1:]:
         target = Path(name).resolve()
-        target.write_text(updated(target), encoding="utf-8")
+        try:
+            text = updated(target)
+        except (OSError, ValueError) as error:
+            sys.exit(f"error: {error}")
+        target.write_text(text, encoding="utf-8")

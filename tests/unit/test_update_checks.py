@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,19 @@ def test_a_line_it_cannot_update(tmp_path: Path) -> None:
     path.write_text("// RUN: sort %s | filecheck %s\n// CHECK: x\n")
     with pytest.raises(ValueError, match="cannot run"):
         updated(path)
+
+
+def test_comments_that_would_match_themselves(tmp_path: Path) -> None:
+    """The file's own RUN line in the output, alone or behind code: the CHECK lines made of it could not pass."""
+    path = tmp_path / "x.mcir"
+    body = "graph @g() {\n  return\n}\n"
+    for text in (f"// RUN: mcir-opt %s | filecheck %s\n{body}", f"{body}// RUN: mcir-opt %s | filecheck %s\n"):
+        path.write_text(text)
+        with pytest.raises(ValueError, match="add --strip-comments to the RUN line"):
+            updated(path)
+        command = [sys.executable, "-m", "tests.support.update_checks", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and done.stderr.startswith("error: ") and "--strip-comments" in done.stderr
+        assert path.read_text() == text
+    path.write_text(text.replace("%s |", "%s --strip-comments |"))
+    assert "// CHECK: graph @g() {" in updated(path)
