@@ -41,7 +41,8 @@ COMMAND = Command(
         Flag("--inputs", VALUE, "arrays by name (may stand again); without it all are drawn", "X.npz", "running"),
         Flag("--output", VALUE, "where the output arrays go", "OUT.npz", "running"),
         Flag("-o", VALUE, "the same", "OUT.npz", "running", hidden=True),
-        Flag("--size", VALUE, "sizes of named dimensions, for drawn arrays", "NAME=N,...", "running"),
+        Flag("--size", VALUE, "sizes of named dimensions, for drawn arrays; also: --dim", "NAME=N,...", "running"),
+        Flag("--dim", VALUE, "the same, as the other tools call it", "NAME=N,...", "running", hidden=True),
         Flag("--lowered", SWITCH, "run the graph with regions in place of what they cover", group="running"),
         Flag("--mode", VALUE, "number system (typed)", group="running", choices=MODES),
         Flag("--check", SWITCH, "prove every region against its graph", group="proving"),
@@ -112,9 +113,9 @@ def _options(given: Given) -> Options:
     """The command line with its numbers and lists read. Raises UsageError."""
     flags = given.flags
     output = flags.get("--output") or flags.get("-o")
-    sizes = _sizes(given.value("--size"))
+    sizes = _sizes("--size", given.every("--size")) | _sizes("--dim", given.every("--dim"))
     if given.on("--check") and (flags.get("--inputs") or output or sizes):
-        raise UsageError("--check draws its own inputs: --inputs, --output and --size are for runs")
+        raise UsageError("--check draws its own inputs: --inputs, --output, --size and --dim are for runs")
     if given.on("--check") and given.on("--lowered"):
         raise UsageError("--check proves regions one by one: --lowered is for runs")
     if given.on("--json") and not given.on("--check"):
@@ -144,13 +145,13 @@ def _levels(text: str) -> tuple[str, ...]:
     return levels
 
 
-def _sizes(text: str) -> dict[str, int]:
+def _sizes(flag: str, texts: list[str]) -> dict[str, int]:
     sizes = {}
-    for entry in filter(None, text.split(",")):
+    for entry in filter(None, ",".join(texts).split(",")):
         name, equals, number = entry.rpartition("=")
         if not equals or not name:
-            raise UsageError(f"--size takes NAME=N, not '{entry[:32]}'")
-        sizes[name] = _natural("--size", number)
+            raise UsageError(f"{flag} takes NAME=N, not '{entry[:32]}'")
+        sizes[name] = _natural(flag, number)
     return sizes
 
 
@@ -279,14 +280,25 @@ def _read_arrays(paths: list[str], limit: int) -> dict[str, Array]:
 
 def _check_drawn(values: list[MCValue], sizes: dict[str, int], limit: int) -> None:
     """Every size is known and all arrays together fit, before the first one is made."""
+    import shlex
+
     from mcir.interpreter.graph import declared_bytes
 
     for value in values:
-        unknown = [dim for dim in value.shape if dim is None or (isinstance(dim, str) and dim not in sizes)]
-        if unknown:
-            hint = f"--size {unknown[0]}=16, or --inputs" if unknown[0] is not None else "give it with --inputs"
-            message = f"cannot draw '{value.name}': one of its sizes is unknown"
-            raise MCIRError(Diagnostic(message, value.loc, hint=hint))
+        if None in value.shape:
+            message = f"cannot draw '{value.name}': it has a size without a name"
+            raise MCIRError(Diagnostic(message, value.loc, hint="give it with --inputs"))
+    missing: dict[str, MCValue] = {}  # name of a size -> the first that has it
+    for value in values:
+        for dim in value.shape:
+            if isinstance(dim, str) and dim not in sizes:
+                missing.setdefault(dim, value)
+    if missing:
+        first = next(iter(missing.values()))
+        what = f"size{'s' * (len(missing) > 1)} {', '.join(f'({name})' for name in missing)}"
+        hint = f"--size {shlex.quote(','.join(f'{name}=16' for name in missing))}, or --inputs"
+        message = f"cannot draw '{first.name}': give the {what}"
+        raise MCIRError(Diagnostic(message, first.loc, hint=hint))
     need = sum(declared_bytes(value, sizes) for value in values)
     if need > limit:
         message = f"the arrays to draw need {need >> 20} MiB, the limit is {limit >> 20} MiB"

@@ -132,6 +132,8 @@ USAGE = {
     "an unknown mode": (["-", "--mode", "fast"], "--mode cannot be 'fast'"),
     "a seed that is no number": (["-", "--seed=-1"], "--seed takes a natural number, not '-1'"),
     "a size that is none": (["-", "--size", "n"], "--size takes NAME=N, not 'n'"),
+    "a dim that is none": (["-", "--dim", "n"], "--dim takes NAME=N, not 'n'"),
+    "a dim with check": (["-", "--check", "--dim=n=3"], "--check draws its own inputs"),
     "json without check": (["-", "--json"], "--json is for --check"),
     "lowered with check": (["-", "--check", "--lowered"], "--lowered is for runs"),
     "inputs with check": (["-", "--check", "--inputs", "x"], "--check draws its own inputs"),
@@ -144,6 +146,25 @@ def test_bad_usage(name: str) -> None:
     code, out, err = run(*argv)
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_sizes_that_are_missing_are_named_all_at_once() -> None:
+    text = Path("examples/grouped_query.mcir").read_text()
+    code, out, err = run("-", stdin=text)
+    assert (code, out) == (1, "")
+    assert err.count("error:") == 1 and "give the sizes (batch), (seq), (past)\n" in err
+    assert "hint: --size batch=16,seq=16,past=16, or --inputs" in err
+    code, out, err = run("-", "--size=batch=1,past=2", stdin=text)
+    assert code == 1 and "give the size (seq)\n" in err and "hint: --size seq=16, or" in err
+    odd = ADD.replace("2x", '("a b")x')
+    assert "hint: --size 'a b=16', or --inputs" in run("-", stdin=odd)[2]
+
+
+@pytest.mark.parametrize("flags", ["--size=n=3", "--dim n=3", "--dim=m=2 --dim=n=3", "--size=m=2 --dim=n=3"])
+def test_sizes_are_given_by_either_flag(flags: str) -> None:
+    code, out, err = run("-", *flags.split(), stdin=ADD.replace("2x", "(n)x"))
+    assert (code, err) == (0, "")
+    assert "%z: tensor<3x" in out
 
 
 def test_help_fits_a_screen() -> None:
