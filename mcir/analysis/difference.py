@@ -14,13 +14,14 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mcir.analysis.attribute_difference import attribute_differences
 from mcir.analysis.node_pairing import NAMES, WAYS, pair_nodes, types_of
 from mcir.analysis.pairing import Pairing, aligned, out_of_order
 from mcir.graph import SemanticGraph
 from mcir.location import Location
 from mcir.module import MCModule
 from mcir.nodes import MCNode
-from mcir.printer import attribute_text, print_node, type_text
+from mcir.printer import print_node, type_text
 from mcir.regions import Region
 from mcir.text import name_text
 from mcir.types import Symbol, attribute_key
@@ -32,7 +33,6 @@ Names = dict[tuple[str, str], str]  # (kind, name on the left) -> name on the ri
 NAMING = {
     **dict.fromkeys(("source", "target", "q_name", "k_name", "v_name", "o_name", "operand"), "value"), "nodes": "node",
 }  # fmt: skip
-
 
 
 @dataclass(slots=True)
@@ -257,7 +257,7 @@ class _Comparison:
             self._add("renamed", left, holder, f"the node is @{name_text(right.name)} now", left.loc, right.loc)
         reasons = [f"op {left.op} is {right.op} now"] if left.op != right.op else []
         reasons += self._operands(left.inputs, right.inputs, "operand")
-        reasons += list(_attributes(self._called(left.attrs), right.attrs))
+        reasons += list(attribute_differences(self._called(left.attrs), right.attrs))
         reasons += list(_result_types(left.outputs, right.outputs))
         for reason in reasons:
             self._add("changed", left, holder, reason, left.loc, right.loc)
@@ -277,7 +277,7 @@ class _Comparison:
     def _holder(self, left: Holder, right: Holder) -> None:
         if left.name != right.name:
             self._add("renamed", left, left, f"is {_at(right)} now", left.loc, right.loc)
-        reasons = list(_attributes(self._called(left.attrs), right.attrs))
+        reasons = list(attribute_differences(self._called(left.attrs), right.attrs))
         self._signature(left, right, "input", left.inputs, right.inputs)
         if isinstance(left, SemanticGraph):
             reasons += self._operands(left.outputs, right.outputs, "returned value")
@@ -350,28 +350,12 @@ class _Comparison:
         self.found.append(Difference(kind, _subject(subject), where, reason, left, right))
 
 
-def _attributes(left: dict[str, Any], right: dict[str, Any]) -> Iterator[str]:
-    for key, value in left.items():
-        if key not in right:
-            yield f"attribute {key} = {_short(value)} is gone"
-        elif attribute_key(value) != attribute_key(right[key]):
-            yield f"attribute {key} = {_short(value)} is {_short(right[key])} now"
-    for key, value in right.items():
-        if key not in left:
-            yield f"attribute {key} = {_short(value)} is new"
-
-
 def _result_types(left: list[MCValue], right: list[MCValue]) -> Iterator[str]:
     if len(left) != len(right):
         yield f"results ({_list(left)}) are ({_list(right)}) now"
     for value, other in zip(left, right, strict=False):
         if value.type != other.type:
             yield f"{_percent(value)} of type {type_text(value.type)} has {type_text(other.type)} now"
-
-
-def _short(value: Any) -> str:
-    text = attribute_text(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _holders(top: Holder) -> Iterator[Holder]:

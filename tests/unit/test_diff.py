@@ -106,6 +106,42 @@ def test_comments_blanks_and_attribute_order_make_no_difference() -> None:
     assert reasons(left, left.replace("a = 1", "a = true")) == ["changed @g %P: attribute a = 1 is true now"]
 
 
+LONG = (
+    '[{kind = "scale", value = 0.125, note = "a first entry that is long"}, '
+    '{kind = "causal", offset = 0}, {kind = "x"}]'
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('"causal"', '"window"', 'a[1].kind = "causal" is "window" now'),
+        ("0.125", "0.25", "a[0].value = 0.125 is 0.25 now"),
+        (", offset = 0", "", "a[1].offset = 0 is gone"),
+        ("offset = 0", 'offset = 0, "o p" = [1]', 'a[1]."o p" = [1] is new'),
+        ('{kind = "causal", offset = 0}, ', "", 'a[1] = {kind = "causal", offset = 0} is gone'),
+        ("[{", '[{kind = "new"}, {', 'a[0] = {kind = "new"} is new'),
+        ('"x"}]', '"x"}, 7, 8]', "a[3] = 7 is new; a[4] = 8 is new"),
+        ('"causal", offset = 0', "1, offset = 2", 'a[1].kind = "causal" is 1 now; a[1].offset = 0 is 2 now'),
+        (LONG, "7", 'a = [{kind = "scale", value = 0.125, note = "a first entry that ... is 7 now'),
+        (LONG, '"s"', 'a = [{kind = "scale", value = 0.125, note = "a first entry that ... is "s" now'),
+        ("[{", f"[{', '.join('1' * 99)}, {{", "; ".join(f"a[{at}] = 1 is new" for at in range(8)) + "; and more"),
+    ],
+)  # fmt: skip
+def test_of_a_long_attribute_the_entries_are_told_that_differ(old: str, new: str, expected: str) -> None:
+    left = BASE.replace("{axis = -1}", f"{{a = {LONG}}}")
+    assert reasons(left, left.replace(old, new)) == [f"changed @g %P: attribute {expected}"]
+
+
+def test_of_long_strings_the_place_is_told_where_they_part() -> None:
+    left = BASE.replace("{axis = -1}", f'{{a = "{"s" * 200}b{"t" * 200}"}}')
+    part = "s" * 30, "t" * 29
+    expected = f"...{part[0]}b{part[1]}... is ...{part[0]}c{part[1]}... now"
+    assert reasons(left, left.replace("sbt", "sct")) == [
+        f"changed @g %P: attribute a = {expected}"
+    ]
+
+
 def test_regions_and_what_is_in_them() -> None:
     left = print_module(build_attention_module())
     assert reasons(left, left) == []
