@@ -58,13 +58,17 @@ class MCIRError(Exception):
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """`did you mean 'x'?` where a known word is near, else an empty string."""
+    """`did you mean 'x'?` where a known word is near, else an empty string. One in other case is the nearest."""
     import difflib  # only errors need it
 
     wrong = wrong[:64]
     # Comparing costs far more than this filter, and a text may define 100,000 names.
-    likely = (word for word in known if abs(len(word) - len(wrong)) <= 3)
-    near = difflib.get_close_matches(wrong, list(islice(likely, _MOST_COMPARED)), n=1, cutoff=0.6)
+    likely = list(islice((word for word in known if abs(len(word) - len(wrong)) <= 3), _MOST_COMPARED))
+    folded = wrong.casefold()
+    for word in likely:
+        if word.casefold() == folded:
+            return f"did you mean '{word}'?"
+    near = difflib.get_close_matches(wrong, likely, n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else ""
 
 

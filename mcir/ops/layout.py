@@ -54,9 +54,17 @@ define(
 
 def _given_shape(ctx: TypeContext) -> tuple[list[int] | None, int | None]:
     """The wanted shape as (its value if known, its length if known)."""
-    if one_of(ctx, 1, "shape"):
+    if one_of(ctx, 1, "shape", hint=_shape_to_write(ctx)):
         return list_operand(ctx, 1)
     return ctx.attrs["shape"], len(ctx.attrs["shape"])
+
+
+def _shape_to_write(ctx: TypeContext) -> str:
+    """The attribute that the written result type asks for, where all of its sizes are known."""
+    sizes = ctx.declared[0].shape if ctx.declared else (None,)
+    if not all(isinstance(size, int) and size > 0 for size in sizes):
+        return ""  # a name cannot stand in the attribute, and a 0 has a meaning of its own
+    return f"write {{shape = [{', '.join(map(str, sizes))}]}}"
 
 
 def reshaped(ctx: TypeContext, wanted: Sequence[int]) -> Shape:

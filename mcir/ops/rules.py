@@ -197,13 +197,16 @@ def normal_axes(ctx: TypeContext, axes: Sequence[int], rank: int) -> list[int]:
     return normal
 
 
-def one_of(ctx: TypeContext, index: int, attr: str, *, optional: bool = False) -> bool:
-    """True if operand `index` is given, False if attribute `attr` is. Refuses both, and neither unless optional."""
+def one_of(ctx: TypeContext, index: int, attr: str, *, optional: bool = False, hint: str = "") -> bool:
+    """True if operand `index` is given, False if attribute `attr` is. Refuses both, and neither unless optional.
+
+    hint: what to write where there is neither.
+    """
     operand, attribute = len(ctx.operands) > index, attr in ctx.attrs
     if operand and attribute:
         raise TypeRuleError(f"'{attr}' is given both as operand and as attribute", "write one of them")
     if not operand and not attribute and not optional:
-        raise TypeRuleError(f"needs '{attr}' as operand or as attribute")
+        raise TypeRuleError(f"needs '{attr}' as operand or as attribute", hint)
     return operand
 
 

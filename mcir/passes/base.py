@@ -20,7 +20,8 @@ from mcir.rooms import load_all
 class Remark:
     """What a pass has to say of one place: a region was formed, or which rule stood against it.
 
-    status: "formed" or "declined" (attention-pattern), "lowered" or "refused" (streaming-lowering).
+    status: "formed" or "declined" (attention-pattern), "lowered" or "refused" (streaming-lowering; "declined" where
+    there is no region at all).
     rule: the id of the rule that decided; `node` and `op` name the operation where it did.
     """
 

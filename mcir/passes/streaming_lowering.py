@@ -77,6 +77,8 @@ class StreamingLowering(ModulePass):
         options = StreamingOptions(self.tile_m, self.tile_n, self.tile_k, self.stream_axis, self.lse, self.target)
         _check_options(options)
         taken = module.names()
+        if not module.regions and module.graphs:
+            self.remarks.append(_nothing(self.name, module))
         for region in module.regions:
             if region.kind != "execution" or region.attrs.get("pattern") != PATTERN or region.subregions:
                 continue
@@ -131,6 +133,15 @@ def _remark(pass_name: str, region: Region, status: str, refusal: Refusal | None
     return Remark(
         pass_name, status, message, graph=getattr(graph, "name", ""), region=region.name,
         rule=refusal.rule if refusal else "", hint=refusal.hint if refusal else "", location=region.loc,
+    )  # fmt: skip
+
+
+def _nothing(pass_name: str, module: MCModule) -> Remark:
+    graph = module.graphs[0]
+    return Remark(
+        pass_name, "declined", "the module has no attention region", graph=graph.name, rule="lowering.region",
+        hint="put --attention-pattern before it; where that stands, its own remarks say why it formed none",
+        location=graph.loc,
     )  # fmt: skip
 
 

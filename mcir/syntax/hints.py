@@ -40,6 +40,8 @@ _RULES = (
     Rule(r"\$([A-Za-z_]\w*)", r"values begin with %: %\1"),
     Rule(r"\^", "a graph has no blocks: leave the label out", ("RESULTS",)),
     Rule(r"\}", "did you mean 'return'?", ("RETURN",), r"^(?:ret|yield|[a-z]+\.(?:return|yield))\b"),
+    Rule(r"return\b|=|%[^\s=]+(?:[^\S\n]*,[^\S\n]*%[^\s=]+)*[^\S\n]*=", "a graph has one return, at its end",
+         ("RBRACE",), r"^return\b"),
     Rule(r"\{", "did you mean 'tile' or 'streaming'? A region begins with its kind", ("REGION_KIND",), r"@"),
     Rule(r"\{", _FILE, ("GRAPH",)),
     Rule(r"\}", "a graph ends with `return %x, ...`, also where it returns nothing", ("RETURN",)),

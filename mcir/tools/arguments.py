@@ -6,6 +6,7 @@ input file. Here a value that may be left out is written with `=` only: `--dump`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from mcir.diagnostics import did_you_mean
@@ -14,6 +15,9 @@ from mcir.record import record
 Example = tuple[str, str]  # a line for a shell in a checkout, and what it does
 
 SWITCH, VALUE, OPTIONAL = "switch", "value", "optional"
+
+
+_OWN_NAME = re.compile(r"--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 
 
 class UsageError(Exception):
@@ -51,9 +55,12 @@ def in_group(flag: Flag, group: str) -> Flag:
     return Flag(flag.name, flag.kind, flag.help, flag.metavar, group, flag.choices, flag.hidden, flag.details)
 
 
-def read_arguments(flags: Iterable[Flag], argv: Sequence[str]) -> tuple[list[tuple[Flag, str | None]], list[str]]:
+def read_arguments(
+    flags: Iterable[Flag], argv: Sequence[str], own: str = ""
+) -> tuple[list[tuple[Flag, str | None]], list[str]]:
     """The flags of `argv` with their values in order, and the operands. Raises UsageError.
 
+    own: what to say of an unknown flag that could be the name of something the user wrote, if no known one is near.
     A switch has the value "true" or "false"; an optional value left out is None. `--` ends the flags.
     """
     table = {flag.name: flag for flag in flags}
@@ -69,7 +76,7 @@ def read_arguments(flags: Iterable[Flag], argv: Sequence[str]) -> tuple[list[tup
             name, value = _split(word, table)
             flag = table.get(name)
             if flag is None:
-                raise UsageError(f"unknown option {_short(name)}{_near(name, table)}")
+                raise UsageError(f"unknown option {_short(name)}{_near(name, table, own)}")
             if flag.kind == VALUE and value is None:
                 value = next(words, None)
             found.append((flag, _checked(flag, value)))
@@ -127,10 +134,10 @@ def _value_text(flag: Flag) -> str:
     return f"[={metavar}]" if flag.kind == OPTIONAL else ""
 
 
-def _near(name: str, table: dict[str, Flag]) -> str:
+def _near(name: str, table: dict[str, Flag], own: str) -> str:
     if f"-{name}" in table:
         return f": did you mean '-{name}'?"
-    hint = did_you_mean(name, table)
+    hint = did_you_mean(name, table) or (own if _OWN_NAME.fullmatch(name) else "")
     return f": {hint}" if hint else ""
 
 

@@ -99,7 +99,7 @@ class Options:
 def read_options(argv: Sequence[str]) -> Options:
     """The options of a command line. Raises UsageError, or MCIRError that points into a pass's options."""
     plugins = _load_plugins(argv)
-    found, operands = read_arguments(_flags_for(argv), argv)
+    found, operands = read_arguments(_flags_for(argv), argv, f"a pass of your own? {_PLUGIN}=FILE loads it")
     if len(operands) > 1:
         raise UsageError(f"one input at a time, got {len(operands)}: {', '.join(operands[:5])}")
     options = Options(plugins=plugins)

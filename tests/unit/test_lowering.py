@@ -19,7 +19,7 @@ from mcir.passes.streaming_lowering import (
 )
 from mcir.printer import print_module, print_node
 from mcir.regions import ExecutionRegion, Region
-from mcir.samples import build_attention_module
+from mcir.samples import build_attention_module, build_attention_semantic_graph
 from mcir.values import MCValue
 from mcir.verifier import verify_module
 from tests.unit.attention_samples import CAUSAL, PAD, SAMPLES, SIZES, WINDOW, Sample, sample_module
@@ -224,6 +224,17 @@ def test_other_execution_regions_are_not_touched() -> None:
     lowering = StreamingLowering()
     lowering(module)
     assert (other.subregions, lowering.remarks) == ([], [])
+
+
+def test_a_module_without_regions_is_told_what_makes_them() -> None:
+    graphs = MCModule(graphs=[build_attention_semantic_graph()])
+    lowering = StreamingLowering()
+    assert lowering(graphs).regions == []
+    (remark,) = lowering.remarks
+    assert (remark.status, remark.message) == ("declined", "the module has no attention region")
+    assert remark.hint.startswith("put --attention-pattern before it")
+    lowering(MCModule())
+    assert lowering.remarks == []
 
 
 # (what is changed, the rule that refuses, a part of the message)

@@ -15,6 +15,12 @@ TAIL = "\n  return %y\n}\n"
 
 # A statement -> where the faults are, and how the hint of the first begins.
 STATEMENTS: list[tuple[str, str, str]] = [
+    ("  return %x", "3:3 3:10", "a graph has one return, at its end"),
+    ("  return %x\n  %y = neg %x : tensor<4x8xfp16>", "3:3", "a graph has one return, at its end"),
+    ("  return\n  %y, %z = neg %x : tensor<4x8xfp16>", "3:10", "a graph has one return, at its end"),
+    ("  %xx = neg %x : tensor<4x8xfp16>\n  %y = neg %X : tensor<4x8xfp16>", "3:12", "did you mean '%x'?"),
+    ("  %y = NEG %x : tensor<4x8xfp16>", "2:8", "did you mean 'neg'?"),
+    ("  %y = reshape %x : tensor<8x4xfp16>", "2:3", "write {shape = [8, 4]}"),
     ('  %y = "neg"(%x) : (tensor<4x8xfp16>) -> tensor<4x8xfp16>', "2:13",
      "operands and attributes of a node stand without "),
     ('  %0 = "x"() : () -> ()', "2:11 3:10", "operands and attributes of a node stand without "),

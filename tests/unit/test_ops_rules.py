@@ -10,6 +10,8 @@ import pytest
 from mcir.ops import lookup
 from mcir.ops.definition import TypeContext, TypeRuleError
 from mcir.ops.rules import broadcast_shapes, compatible, join_dim, shown
+from mcir.parser import parse_module
+from mcir.verifier import verify_module
 from tests.unit.op_harness import inferred, numpy_dtype, run, sample, tensor
 
 # op, operand types, attributes, result types; a list under "c" is the constant value of the operand at that place
@@ -334,6 +336,26 @@ def test_rule_refuses(row: tuple[str, list[str], dict[str, Any], str]) -> None:
     with pytest.raises(TypeRuleError) as caught:
         _call(name, operands, attrs)
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("op", "written", "hint"),
+    [
+        ("reshape", "3x2xfp16", "write {shape = [3, 2]}"),
+        ("expand", "4x2x3xfp16", "write {shape = [4, 2, 3]}"),
+        ("reshape", "fp16", "write {shape = []}"),
+        ("reshape", "3x(n)xfp16", ""),
+        ("reshape", "?x2xfp16", ""),
+        ("reshape", "0x2xfp16", ""),
+    ],
+)
+def test_a_missing_shape_is_read_off_the_result_type(op: str, written: str, hint: str) -> None:
+    text = f"graph @g(%x: tensor<2x3xfp16>) {{\n  %y = {op} %x : tensor<{written}>\n  return %y\n}}\n"
+    (fault,) = verify_module(parse_module(text))
+    assert "needs 'shape' as operand or as attribute" in fault.message and fault.hint == hint
+    if hint:
+        mended = text.replace("%x :", f"%x {hint.removeprefix('write ')} :")
+        assert not any("needs 'shape'" in fault.message for fault in verify_module(parse_module(mended)))
 
 
 def test_wrong_transposition_is_hinted() -> None:

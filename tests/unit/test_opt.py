@@ -123,6 +123,10 @@ def test_streaming_lowering_by_flag() -> None:
     ("argv", "message"),
     [
         (["--stremaing-lowering"], "unknown option --stremaing-lowering: did you mean '--streaming-lowering'?"),
+        (["--my-own-pass"], "unknown option --my-own-pass: a pass of your own? --load-pass-plugin=FILE loads it\n"),
+        (["--my-own-pass=k=1"], "unknown option --my-own-pass: a pass of your own? --load-pass-plugin=FILE loads it\n"),
+        (["-my_pass"], "unknown option -my_pass\n"),
+        (["--DUMP"], "unknown option --DUMP: did you mean '--dump'?"),
         (["-dump"], "unknown option -dump: did you mean '--dump'?"),
         (["--dump=tre"], "--dump cannot be 'tre': did you mean 'tree'?"),
         (["--dump=xyz"], "--dump cannot be 'xyz': it is one of tree, outline"),
