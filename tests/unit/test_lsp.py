@@ -24,7 +24,7 @@ def test_diagnostics_while_typing(session: Session) -> None:
         shown = await editor.type(wrong)
         assert [editor.slice(one.range) for one in shown] == ["%KT", "matmull"]
         assert all(one.severity == lsp.DiagnosticSeverity.Error and one.source == "mcir" for one in shown)
-        assert "did you mean '%K'?" in shown[0].message
+        assert "did you mean '%Kt'?" in shown[0].message
         (perm,) = await editor.type(TEXT.replace("[1, 0]", "[1, 1]"))
         assert (perm.code, editor.slice(perm.range)) == ("type.result", "%K")
         broken = TEXT.replace("transpose %K", "transpose %K,").replace("%P, %V :", "%P, %V {axis = } :")
