@@ -13,7 +13,6 @@ from mcir.diagnostics import Diagnostic, MCIRError
 from mcir.location import Location, Source
 
 TYPE_CHECKING = False  # `typing` is slow to import
-TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
     from typing import Any, TextIO
 

@@ -9,9 +9,7 @@ from mcir.location import Location, Source
 from mcir.syntax.hints import find_hint
 
 TYPE_CHECKING = False  # `typing` is slow to import
-TYPE_CHECKING = False  # `typing` is slow to import
 if TYPE_CHECKING:
-
     from lark.exceptions import UnexpectedInput
 
 # Terminal of the grammar -> what a person calls it.
